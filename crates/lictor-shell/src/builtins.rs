@@ -17,10 +17,14 @@ pub(crate) use evaluate::Trap;
 pub(crate) use variables::is_declaration;
 
 /// What became of a command.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most commands are no builtins: moving one costs less than a box for it"
+)]
 pub(crate) enum Outcome {
     Done(Output),
     /// Not one of these builtins.
-    Program(Box<Argv>),
+    Program(Argv),
 }
 
 impl Walker<'_> {
@@ -54,7 +58,7 @@ impl Walker<'_> {
             "shift" => self.shift(args),
             "unset" => {
                 self.unset(args);
-                return Outcome::Program(Box::new(argv));
+                return Outcome::Program(argv);
             }
             "alias" => self.set_aliases(args),
             "unalias" | ":" => {}
@@ -71,7 +75,7 @@ impl Walker<'_> {
                 self.with_stdin(stdin, |this| this.unsettle_names(args));
             }
             "exit" | "return" => self.end(args, argv.scene.certain),
-            _ => return Outcome::Program(Box::new(argv)),
+            _ => return Outcome::Program(argv),
         }
         let lists = match argv.words.get(1..).unwrap_or_default() {
             [] => matches!(name, "set" | "export" | "declare" | "typeset"),
@@ -184,7 +188,7 @@ pub(crate) fn joined(words: &[Expanded]) -> Option<String> {
 
 /// As written, for messages.
 pub(crate) fn written(args: &[Expanded]) -> String {
-    let texts: Vec<&str> = args.iter().map(|word| word.arg.text.as_str()).collect();
+    let texts: Vec<&str> = args.iter().map(|word| &*word.arg.text).collect();
     texts.join(" ")
 }
 

@@ -33,7 +33,7 @@ fn hidden_too(word: &Expanded) -> Option<Expanded> {
     let (folder, name) = text.rsplit_once('/').map_or(("", text), |(folder, name)| (folder, name));
     let slash = if text.contains('/') { "/" } else { "" };
     let hidden = name.starts_with(['*', '?', '[']).then(|| format!("{folder}{slash}.{name}"))?;
-    Some(Expanded { arg: Arg { value: Known::Text(hidden), ..word.arg.clone() }, template: None })
+    Some(Expanded { arg: Arg { value: Known::Text(hidden.into()), ..word.arg.clone() }, template: None })
 }
 
 impl Walker<'_> {
@@ -64,14 +64,10 @@ impl Walker<'_> {
     pub(crate) fn expand_word(&mut self, word: &Word, into: &mut Vec<Expanded>) {
         self.spend(1);
         if let Some(text) = word.literal() {
-            let arg = Arg {
-                value: Known::Text(text.to_owned()),
-                text: word.written().to_owned(),
-                glob: false,
-                splits: false,
-                taint: Taint::default(),
-                found: None,
-            };
+            let mut arg = Arg::literal(text);
+            if !word.written.is_empty() {
+                arg.text = word.written().into();
+            }
             into.push(Expanded { arg, template: None });
             return;
         }

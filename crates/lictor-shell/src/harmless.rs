@@ -117,15 +117,19 @@ fn is_setup(script: &Script, is_function: &dyn Fn(&str) -> bool) -> bool {
     if is_function(name) {
         return false;
     }
-    let words: Vec<&str> = words.filter_map(Word::literal).collect();
+    let words = words.filter_map(Word::literal);
     // `COMPLETE=bash tool`, `_TOOL_COMPLETE=bash_source tool`: the tool prints its completions and does nothing else.
-    let completes = simple.assignments.iter().any(|set| set.name.ends_with("COMPLETE")) && words.is_empty();
-    completes && prints_own_text(name) || is_setup_command(name, &words)
+    let completes =
+        simple.assignments.iter().any(|set| set.name.ends_with("COMPLETE")) && words.clone().next().is_none();
+    completes && prints_own_text(name) || is_setup_command(name, words)
 }
 
 /// `completion`, `--completions`, `complete-zsh`, `--generate-shell-completion`: what tools call the shell code that
 /// completes their arguments.
 fn asks_for_completions(word: &str) -> bool {
+    if word.len() < "complete".len() {
+        return false;
+    }
     word.split(['-', '=', '_', ':']).any(|part| matches!(part, "completion" | "completions" | "complete"))
 }
 
@@ -154,15 +158,15 @@ fn prints_own_text(program: &str) -> bool {
 }
 
 /// Whether a command prints shell code for the current shell.
-pub(crate) fn is_setup_command(program: &str, words: &[&str]) -> bool {
-    if words.iter().any(|word| asks_for_completions(word)) && prints_own_text(program) {
+pub(crate) fn is_setup_command<'w>(program: &str, mut words: impl Iterator<Item = &'w str> + Clone) -> bool {
+    if words.clone().any(asks_for_completions) && prints_own_text(program) {
         return true;
     }
     let Some((_, required)) = SETUPS.iter().find(|(setup, _)| *setup == program) else { return false };
-    let is_wanted = |word: &&str| {
+    let is_wanted = |word: &str| {
         required.iter().any(|wanted| {
             word.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
         })
     };
-    required.is_empty() || words.iter().any(is_wanted)
+    required.is_empty() || words.any(is_wanted)
 }

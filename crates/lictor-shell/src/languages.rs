@@ -245,7 +245,7 @@ fn take_hidden(effect: &mut crate::Effect<crate::Operand>) {
         && let Some(start) = target.arg.known().and_then(|path| path.strip_suffix('*'))
         && (start.is_empty() || start.ends_with('/'))
     {
-        target.arg.value = crate::operand::Known::Text(format!("{start}{{*,.*}}"));
+        target.arg.value = crate::operand::Known::Text(format!("{start}{{*,.*}}").into());
     }
 }
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use lictor_core::facts::FlowSource;
 
-/// What is known of a word's value.
+/// What is known of a word's value. Words are handed on far more often than they are made: whole values are shared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Known {
     /// The whole value.
-    Text(String),
+    Text(Arc<str>),
     /// It starts and ends like this; the middle is not known. Either may be empty, not both.
     Partly {
         /// Known start.
@@ -88,7 +88,7 @@ pub struct Arg {
     /// Its value.
     pub value: Known,
     /// As written, shortened.
-    pub text: String,
+    pub text: Arc<str>,
     /// Holds an unquoted `*`, `?` or `[…]`: stands for any number of names.
     pub glob: bool,
     /// Unquoted and not fully known: may become any number of words, options among them.
@@ -102,10 +102,10 @@ pub struct Arg {
 impl Arg {
     /// A fully known argument.
     #[must_use]
-    pub fn literal(text: impl Into<String>) -> Self {
-        let text = text.into();
+    pub fn literal(text: impl AsRef<str>) -> Self {
+        let text: Arc<str> = text.as_ref().into();
         Self {
-            value: Known::Text(text.clone()),
+            value: Known::Text(Arc::clone(&text)),
             text,
             glob: false,
             splits: false,
@@ -116,10 +116,10 @@ impl Arg {
 
     /// An argument of which nothing is known.
     #[must_use]
-    pub fn unknown(text: impl Into<String>) -> Self {
+    pub fn unknown(text: impl AsRef<str>) -> Self {
         Self {
             value: Known::Nothing,
-            text: text.into(),
+            text: text.as_ref().into(),
             glob: false,
             splits: true,
             taint: Taint::default(),

@@ -10,11 +10,25 @@ pub(crate) fn join(base: &str, path: &str) -> String {
     if path.starts_with(['/', '~']) || base.is_empty() {
         return clean(path);
     }
-    clean(&format!("{base}/{path}"))
+    let mut joined = String::with_capacity(base.len() + 1 + path.len());
+    joined.push_str(base);
+    joined.push('/');
+    joined.push_str(path);
+    if is_clean(&joined) { joined } else { clean(&joined) }
+}
+
+/// Whether nothing is there to remove: no part is empty or begins with a dot.
+fn is_clean(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    let dotted = bytes.windows(2).any(|pair| matches!(pair, b"//" | b"/."));
+    !dotted && !matches!(bytes.first(), None | Some(b'.')) && bytes.last() != Some(&b'/')
 }
 
 /// Removes `.`, doubled slashes and `name/..`.
 pub(crate) fn clean(path: &str) -> String {
+    if is_clean(path) {
+        return path.to_owned();
+    }
     let absolute = path.starts_with('/');
     let mut kept: Vec<&str> = Vec::new();
     for part in path.split('/') {

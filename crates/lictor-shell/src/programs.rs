@@ -459,12 +459,9 @@ pub fn words(call: &Call<'_>) -> Vec<String> {
             .filter(|entry| entry.program.options.front)
             .map(|entry| options::Spelling::of(&entry.program.options).in_front()),
     };
-    let args = match grammar {
-        Some(grammar) => grammar.parse(call.args).operands,
-        None => call.args.to_vec(),
-    };
+    let args = grammar.map_or(call.args, |grammar| grammar.behind(call.args));
     std::iter::once(call.program.to_owned())
-        .chain(args.iter().map(|arg| arg.known().map_or_else(|| arg.text.clone(), str::to_owned)))
+        .chain(args.iter().map(|arg| arg.known().unwrap_or(&arg.text).to_owned()))
         .collect()
 }
 

@@ -30,9 +30,9 @@ pub(crate) struct Datum {
 pub(crate) const GAP: &str = "__LICTOR_UNKNOWN__";
 
 impl Datum {
-    pub(crate) fn known(text: impl Into<String>) -> Self {
+    pub(crate) fn known(text: impl AsRef<str>) -> Self {
         Self {
-            value: Known::Text(text.into()),
+            value: Known::Text(text.as_ref().into()),
             taint: Taint::default(),
             glob: false,
             template: None,
@@ -199,6 +199,8 @@ pub(crate) enum Positional {
 }
 
 pub(crate) struct State {
+    /// What `$0` and `$BASH_SOURCE` are until the line sets them: what an agent runs is the text of a shell.
+    shell: Value,
     variables: BTreeMap<String, Value>,
     /// What variables are that got one value or another, depending on a condition.
     either: BTreeMap<String, Vec<String>>,
@@ -236,6 +238,7 @@ pub(crate) struct Branch {
 impl State {
     pub(crate) fn new() -> Self {
         Self {
+            shell: Value::Scalar(Datum::known("bash")),
             variables: BTreeMap::new(),
             either: BTreeMap::new(),
             functions: BTreeMap::new(),
@@ -255,7 +258,7 @@ impl State {
     }
 
     pub(crate) fn variable(&self, name: &str) -> Option<&Value> {
-        self.variables.get(name)
+        self.variables.get(name).or_else(|| matches!(name, "0" | "BASH_SOURCE").then_some(&self.shell))
     }
 
     pub(crate) fn set(&mut self, name: &str, value: Value) {
@@ -467,14 +470,14 @@ impl State {
     }
 
     fn merge_variable(&mut self, name: &str, mut values: Vec<Value>, everywhere: bool) {
-        if !everywhere && let Some(before) = self.variables.get(name) {
+        if !everywhere && let Some(before) = self.variable(name) {
             values.push(before.clone());
         }
         let either: Option<Vec<String>> = values.iter().map(Value::plain_text).collect();
-        let either = either.filter(|_| everywhere || self.variables.contains_key(name));
+        let known_before = self.variable(name).is_some();
+        let either = either.filter(|_| everywhere || known_before);
         let same = values.windows(2).all(|pair| pair.first() == pair.last());
         let first = values.first().cloned();
-        let known_before = self.variables.contains_key(name);
         let merged = match &first {
             Some(value) if same && (everywhere || known_before) => value.clone(),
             _ => {

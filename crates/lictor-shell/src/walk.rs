@@ -45,7 +45,7 @@ use crate::call::Stdin;
 use crate::operand::{Arg, Cwd, Operand, Taint};
 use crate::parser;
 use crate::reading::{Nowhere, Reading, ShellEnv};
-use crate::state::{Datum, Defined, Positional, State, Value};
+use crate::state::{Defined, Positional, State, Value};
 use shape::{always_fails, leaves};
 
 /// Larger texts are read at both ends only.
@@ -147,10 +147,6 @@ pub(crate) struct Walker<'s> {
 /// Reads a text.
 pub(crate) fn read(text: &str, env: &dyn ShellEnv) -> Reading {
     let mut walker = Walker::new(env, text.len().min(LARGEST_TEXT));
-    // What an agent runs is the text of a shell.
-    for name in ["0", "BASH_SOURCE"] {
-        walker.state.set(name, Value::Scalar(Datum::known("bash")));
-    }
     let scene = Scene { certain: true, attributable: true, capture: false };
     if text.len() > LARGEST_TEXT {
         walker.over_limit("a text of more than 256 KiB");
@@ -450,7 +446,8 @@ impl<'s> Walker<'s> {
         let carries = scene.attributable && last && !item.background;
         let exits = scene.attributable && flags.errexit && !item.background;
         let start = self.state.mark();
-        let before = self.state.directories().clone();
+        let branches = item.rest.iter().any(|(joint, _)| *joint == Joint::Or);
+        let before = branches.then(|| self.state.directories().clone());
         let alternatives = |from: usize| {
             item.rest
                 .iter()
@@ -477,7 +474,9 @@ impl<'s> Walker<'s> {
             let out = if *joint == Joint::Or {
                 // The command before failed, so its directory change did not happen.
                 let mark = self.state.mark();
-                self.state.set_directories(before.clone());
+                if let Some(before) = &before {
+                    self.state.set_directories(before.clone());
+                }
                 let out = self.pipeline(pipeline, inner);
                 if leaves(pipeline) {
                     // Whoever comes behind it has not gone this way.

@@ -110,7 +110,7 @@ fn run(argv: &[lictor_shell::Arg], looker: &Looker<'_>, facts: &mut Facts) {
     match words {
         Some(words) => looker.add(facts, lictor_shell::read(&words.join(" "), looker)),
         None => {
-            let text: Vec<&str> = argv.iter().map(|arg| arg.text.as_str()).collect();
+            let text: Vec<&str> = argv.iter().map(|arg| &*arg.text).collect();
             facts.opaque.push(opaque(OpaqueWhat::Program, &text.join(" ")));
         }
     }

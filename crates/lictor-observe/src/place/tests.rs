@@ -27,7 +27,7 @@ fn operand(value: Known, glob: bool, cwd: Cwd) -> Place {
     let project = Project::discover(ROOT, &world);
     let text = match &value {
         Known::Text(text) => text.clone(),
-        _ => "$X".to_owned(),
+        _ => "$X".into(),
     };
     let arg = Arg { value, text, glob, splits: false, taint: lictor_shell::Taint::default(), found: None };
     let looker = Looker { project: &project, observer: &world, cwd: ROOT, edits: &crate::edits::NoEdits };
@@ -35,7 +35,7 @@ fn operand(value: Known, glob: bool, cwd: Cwd) -> Place {
 }
 
 fn text(path: &str, glob: bool) -> Zone {
-    operand(Known::Text(path.to_owned()), glob, Cwd::Start).zone
+    operand(Known::Text(path.into()), glob, Cwd::Start).zone
 }
 
 #[test]
@@ -178,12 +178,12 @@ fn a_word_known_in_part_lies_below_what_is_known() {
 
 #[test]
 fn the_directory_of_the_command_counts() {
-    let at = |cwd: Cwd| operand(Known::Text("x".to_owned()), false, cwd);
+    let at = |cwd: Cwd| operand(Known::Text("x".into()), false, cwd);
     assert_eq!(at(Cwd::Known("/etc".to_owned())).path, "/etc/x");
     assert_eq!(at(Cwd::Known("src".to_owned())).path, "/home/user/project/src/x");
     assert_eq!(at(Cwd::Known("~".to_owned())).path, "/home/user/x");
     assert_eq!(at(Cwd::Unknown).zone, Zone::Unknown);
-    assert_eq!(operand(Known::Text("/tmp/x".to_owned()), false, Cwd::Unknown).zone, Zone::Temp);
+    assert_eq!(operand(Known::Text("/tmp/x".into()), false, Cwd::Unknown).zone, Zone::Temp);
 }
 
 #[test]

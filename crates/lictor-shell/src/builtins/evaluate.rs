@@ -175,7 +175,7 @@ impl Walker<'_> {
         };
         Outcome::Done(self.through(name, |this| match this.builtin(&program, argv) {
             Outcome::Done(output) => output,
-            Outcome::Program(argv) => this.program(&program, *argv),
+            Outcome::Program(argv) => this.program(&program, argv),
         }))
     }
 

@@ -254,7 +254,7 @@ impl Walker<'_> {
 fn strip(arg: &Arg, name: usize) -> Option<Datum> {
     let mut datum = Datum::of(arg);
     datum.value = match &arg.value {
-        Known::Text(text) => Known::Text(text.get(name..)?.strip_prefix('=')?.to_owned()),
+        Known::Text(text) => Known::Text(text.get(name..)?.strip_prefix('=')?.into()),
         Known::Partly { prefix, suffix } => {
             let prefix = prefix.get(name..)?.strip_prefix('=')?.to_owned();
             if prefix.is_empty() && suffix.is_empty() {

@@ -92,7 +92,7 @@ impl Field {
 
     fn value(prefix: String, suffix: String, gap: bool) -> Known {
         match (gap, prefix.is_empty() && suffix.is_empty()) {
-            (false, _) => Known::Text(prefix),
+            (false, _) => Known::Text(prefix.into()),
             (true, true) => Known::Nothing,
             (true, false) => Known::Partly { prefix, suffix },
         }
@@ -102,7 +102,7 @@ impl Field {
         Expanded {
             arg: Arg {
                 value: Self::value(self.prefix, self.suffix, self.gap),
-                text: written.to_owned(),
+                text: written.into(),
                 glob: self.glob,
                 splits: self.splits,
                 taint: self.taint,

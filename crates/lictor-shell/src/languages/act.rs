@@ -107,7 +107,7 @@ impl Actor<'_, '_, '_> {
         let text = &with_gaps(text);
         let text = match (&self.report.gone_to, text.known()) {
             (Some(Cwd::Known(place)), Some(command)) if !place.contains('\'') => {
-                let known = Known::Text(format!("cd '{place}' && {command}"));
+                let known = Known::Text(format!("cd '{place}' && {command}").into());
                 Arg { value: known, ..text.clone() }
             }
             _ => text.clone(),
@@ -476,7 +476,7 @@ fn with_gaps(text: &Arg) -> Arg {
         return text.clone();
     }
     let gap = format!("${{{}}}", crate::state::GAP);
-    Arg { value: Known::Text(text.text.replace('…', &gap)), ..text.clone() }
+    Arg { value: Known::Text(text.text.replace('…', &gap).into()), ..text.clone() }
 }
 
 fn loses(access: Access) -> bool {

@@ -28,12 +28,12 @@ pub(super) enum Value {
 }
 
 impl Value {
-    pub(super) fn text(text: impl Into<String>) -> Self {
+    pub(super) fn text(text: impl AsRef<str>) -> Self {
         Self::Text(Arg::literal(text))
     }
 
     /// A string that was hidden by an encoding.
-    pub(super) fn decoded(text: impl Into<String>) -> Self {
+    pub(super) fn decoded(text: impl AsRef<str>) -> Self {
         Self::Text(Arg { taint: Taint { decoded: true, ..Taint::default() }, ..Arg::literal(text) })
     }
 
@@ -48,7 +48,7 @@ impl Value {
         }
         Self::Text(Arg {
             value: Known::Partly { prefix: prefix.to_owned(), suffix: String::new() },
-            text: prefix.to_owned(),
+            text: prefix.into(),
             glob: false,
             splits: false,
             taint,
@@ -211,14 +211,14 @@ fn concat(left: &Arg, right: &Arg) -> Arg {
     let value = match (&left.value, &right.value) {
         // Text that doubles with each line is not followed for ever.
         (Known::Text(a), Known::Text(b)) if a.len() + b.len() > LONGEST => {
-            Known::Partly { prefix: a.clone(), suffix: String::new() }
+            Known::Partly { prefix: a.to_string(), suffix: String::new() }
         }
-        (Known::Text(a), Known::Text(b)) => Known::Text(format!("{a}{b}")),
+        (Known::Text(a), Known::Text(b)) => Known::Text(format!("{a}{b}").into()),
         (Known::Text(a), Known::Partly { prefix, suffix }) => {
             Known::Partly { prefix: format!("{a}{prefix}"), suffix: suffix.clone() }
         }
         (Known::Text(a), Known::Nothing) if !a.is_empty() => {
-            Known::Partly { prefix: a.clone(), suffix: String::new() }
+            Known::Partly { prefix: a.to_string(), suffix: String::new() }
         }
         (Known::Partly { prefix, suffix }, Known::Text(b)) => {
             Known::Partly { prefix: prefix.clone(), suffix: format!("{suffix}{b}") }
@@ -232,17 +232,17 @@ fn concat(left: &Arg, right: &Arg) -> Arg {
             Known::Partly { prefix: prefix.clone(), suffix: String::new() }
         }
         (Known::Nothing, Known::Text(b)) if !b.is_empty() => {
-            Known::Partly { prefix: String::new(), suffix: b.clone() }
+            Known::Partly { prefix: String::new(), suffix: b.to_string() }
         }
         (Known::Nothing, Known::Partly { suffix, .. }) if !suffix.is_empty() => {
             Known::Partly { prefix: String::new(), suffix: suffix.clone() }
         }
         _ => Known::Nothing,
     };
-    let text = format!("{}{}", left.text, right.text).chars().take(400).collect();
+    let text: String = left.text.chars().chain(right.text.chars()).take(400).collect();
     Arg {
         value,
-        text,
+        text: text.into(),
         glob: left.glob || right.glob,
         splits: false,
         taint: left.taint.and(right.taint),

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::Parser;
 use crate::ast::{Part, Word};
+use crate::state::GAP;
 
 /// Longest text kept of a word as it was written.
 const WRITTEN: usize = 120;
@@ -38,6 +39,7 @@ impl Parts {
         if let Some(Part::Literal(last)) = self.list.last_mut() {
             last.push_str(text);
         } else if !text.is_empty() {
+            self.make_room();
             self.list.push(Part::Literal(text.to_owned()));
         }
     }
@@ -46,7 +48,15 @@ impl Parts {
         if let Some(Part::Quoted(last)) = self.list.last_mut() {
             last.push_str(text);
         } else {
+            self.make_room();
             self.list.push(Part::Quoted(text.to_owned()));
+        }
+    }
+
+    /// Most words have one part.
+    fn make_room(&mut self) {
+        if self.list.is_empty() {
+            self.list.reserve_exact(1);
         }
     }
 
@@ -400,11 +410,12 @@ impl Parser<'_> {
 /// The text as written, cut at a reasonable length.
 pub(crate) fn shorten(text: &str) -> String {
     // What stands for something unknown is not for people to see.
-    let gap = format!("${{{}}}", crate::state::GAP);
-    let text =
-        if text.contains(&gap) { text.replace(&gap, "…").into() } else { std::borrow::Cow::Borrowed(text) };
+    if text.len() > GAP.len() && text.contains(GAP) {
+        let shown = text.replace(&format!("${{{GAP}}}"), "…");
+        return shown.chars().take(WRITTEN).collect();
+    }
     if text.len() <= WRITTEN {
-        return text.into_owned();
+        return text.to_owned();
     }
     text.chars().take(WRITTEN).collect()
 }

@@ -24,7 +24,8 @@ const COMPOSE: Grammar = Grammar::until_operand(
 /// `docker stop $(docker ps -q)`, `… | xargs systemctl stop`: everything that runs, by a list made on the line.
 pub(crate) fn stop_listed(call: &Call<'_>, report: &mut Report) {
     let listed = |arg: &Arg| {
-        ["ps", "list-units", "list-unit-files"].iter().any(|list| arg.text.contains(list)) || arg.text == "…"
+        ["ps", "list-units", "list-unit-files"].iter().any(|list| arg.text.contains(list))
+            || &*arg.text == "…"
     };
     if call.args.iter().any(|arg| arg.known().is_none() && listed(arg)) {
         report.infrastructure(call.program, &written(call), false);

@@ -44,25 +44,26 @@ pub(crate) fn judge(program: &Program, call: &Call<'_>, report: &mut Report) {
     if reader.is_quiet() {
         return;
     }
-    let all = reader.order.clone();
     // Without the words that an option of which nothing is known may have taken.
-    let sure: Vec<usize> = all
-        .iter()
-        .copied()
-        .filter(|at| reader.options.found.get(*at).is_none_or(|(_, doubt)| !doubt))
-        .collect();
+    let is_sure = |at: &usize| reader.options.found.get(*at).is_none_or(|(_, doubt)| !doubt);
+    let doubtful = !reader.order.iter().all(is_sure);
+    let mut sure: Vec<usize> = reader.order.iter().copied().filter(|at| doubtful && is_sure(at)).collect();
     for rule in program.rules.iter() {
+        let mut held = reader.holds(rule);
         // What is harmless has to be so for certain.
-        let readings = if sure.len() < all.len() && !rule.acts.is_empty() { 2 } else { 1 };
-        let held = [&all, &sure].into_iter().take(readings).any(|order| {
-            reader.order.clone_from(order);
-            reader.holds(rule)
-        });
+        let again = !held && doubtful && !rule.acts.is_empty();
+        if again {
+            std::mem::swap(&mut reader.order, &mut sure);
+            held = reader.holds(rule);
+        }
         if held {
             rule.acts.iter().for_each(|act| reader.act(act, report));
-            if !rule.also {
-                return;
-            }
+        }
+        if again {
+            std::mem::swap(&mut reader.order, &mut sure);
+        }
+        if held && !rule.also {
+            return;
         }
     }
 }
@@ -77,23 +78,33 @@ pub(crate) fn judge_as(name: &str, args: &[Arg], call: &Call<'_>, report: &mut R
 
 /// Whether a word fits one of the alternatives of a pattern.
 pub(crate) fn fits(pattern: &str, word: &str) -> bool {
-    // Most patterns are one word, and most words differ in the first letter.
-    if pattern.as_bytes().first() != word.as_bytes().first() && !pattern.contains(['|', '*']) {
-        return false;
+    let mut rest = pattern;
+    // This runs for every rule of a program: no search is set up for texts of a few letters.
+    while let Some(end) = rest.bytes().position(|byte| byte == b'|') {
+        if fits_one(rest.get(..end).unwrap_or_default(), word) {
+            return true;
+        }
+        rest = rest.get(end + 1..).unwrap_or_default();
     }
-    pattern.split('|').any(|one| {
-        if one == "\\*" {
-            return word == "*";
-        }
-        let mut parts = one.split('*');
-        let Some(mut rest) = word.strip_prefix(parts.next().unwrap_or_default()) else { return false };
-        let Some(end) = parts.next_back() else { return rest.is_empty() };
-        for part in parts {
-            let Some((_, tail)) = rest.split_once(part) else { return false };
-            rest = tail;
-        }
-        rest.ends_with(end)
-    })
+    fits_one(rest, word)
+}
+
+/// Whether a word fits a pattern without alternatives.
+fn fits_one(pattern: &str, word: &str) -> bool {
+    if !pattern.bytes().any(|byte| byte == b'*') {
+        return pattern == word;
+    }
+    if pattern == "\\*" {
+        return word == "*";
+    }
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = word.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let Some(end) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some((_, tail)) = rest.split_once(part) else { return false };
+        rest = tail;
+    }
+    rest.ends_with(end)
 }
 
 impl Reader<'_> {

@@ -238,7 +238,7 @@ pub(crate) fn mktemp(call: &Call<'_>, report: &mut Report) {
     };
     report.names = vec![Arg {
         value: crate::operand::Known::Partly { prefix, suffix: String::new() },
-        text: super::report::written(call),
+        text: super::report::written(call).into(),
         glob: false,
         splits: false,
         taint: crate::operand::Taint::default(),

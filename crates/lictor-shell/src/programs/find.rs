@@ -314,7 +314,7 @@ pub(crate) fn substitute(argv: &[Arg], placeholder: &str, targets: &[Arg]) -> Ve
             Some(word) if !placeholder.is_empty() && word.contains(placeholder) => {
                 let with = match targets {
                     [only] => match &only.value {
-                        Known::Text(text) => text.clone(),
+                        Known::Text(text) => text.to_string(),
                         Known::Partly { prefix, suffix } => {
                             format!("{prefix}{}{suffix}", super::report::UNKNOWN)
                         }

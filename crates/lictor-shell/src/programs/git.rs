@@ -408,7 +408,7 @@ fn history(git: &Git<'_, '_>, report: &mut Report, name: &str) {
         "m",
         "prune? dry-run delete stdin no-deref create-reflog aggressive auto force quiet no-prune",
     ));
-    let target = options.operands.first().map(|arg| arg.text.as_str());
+    let target = options.operands.first().map(|arg| &*arg.text);
     let prunes_now = || {
         let expires = |key: &str| key.starts_with("gc.") && key.contains("expire");
         git.settings.iter().any(|(key, value)| expires(&key.to_ascii_lowercase()) && config::is_now(value))

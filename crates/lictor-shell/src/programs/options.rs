@@ -55,6 +55,12 @@ impl<'a> Spelling<'a> {
         Self { attached, ..self }
     }
 
+    /// The words from the first operand on, of a program whose options stand in front.
+    pub(crate) fn behind<'w>(&self, args: &'w [Arg]) -> &'w [Arg] {
+        let first = self.parse(args).found.first().map_or(args.len(), |(at, _)| *at);
+        args.get(first..).unwrap_or_default()
+    }
+
     /// Reads an argument vector.
     pub(crate) fn parse(&self, args: &[Arg]) -> Options {
         let mut options = Options::default();
@@ -269,7 +275,7 @@ impl Options {
 /// What is left of a word after its first `bytes`, all of which are known.
 pub(crate) fn after(arg: &Arg, bytes: usize) -> Arg {
     let value = match &arg.value {
-        Known::Text(text) => Known::Text(text.get(bytes..).unwrap_or_default().to_owned()),
+        Known::Text(text) => Known::Text(text.get(bytes..).unwrap_or_default().into()),
         Known::Partly { prefix, suffix } => {
             let prefix = prefix.get(bytes..).unwrap_or_default().to_owned();
             if prefix.is_empty() && suffix.is_empty() {
@@ -282,7 +288,7 @@ pub(crate) fn after(arg: &Arg, bytes: usize) -> Arg {
     };
     let text = match &value {
         Known::Text(text) => text.clone(),
-        _ => arg.text.get(bytes..).unwrap_or(arg.text.as_str()).to_owned(),
+        _ => arg.text.get(bytes..).unwrap_or(&arg.text).into(),
     };
     Arg { value, text, ..arg.clone() }
 }

@@ -168,7 +168,7 @@ pub(crate) fn visible(call: &Call<'_>, options: &Options) -> Listed {
 pub(crate) fn one_text(patterns: &[&Arg]) -> Option<String> {
     let [Arg { value: Known::Text(pattern), .. }] = patterns else { return None };
     let plain = |letter: char| letter.is_alphanumeric() || " _-/:,'\"=<>@#%&~".contains(letter);
-    (!pattern.is_empty() && pattern.chars().all(plain)).then(|| pattern.clone())
+    (!pattern.is_empty() && pattern.chars().all(plain)).then(|| pattern.to_string())
 }
 
 /// Whether the pattern lets every line through.

@@ -140,14 +140,14 @@ pub(crate) fn below(root: &Arg, tail: &str) -> Arg {
         root => format!("{}/{tail}", root.strip_suffix('/').unwrap_or(root)),
     };
     let value = match &root.value {
-        Known::Text(text) => Known::Text(join(text)),
+        Known::Text(text) => Known::Text(join(text).into()),
         Known::Partly { prefix, suffix } => Known::Partly { prefix: prefix.clone(), suffix: join(suffix) },
         Known::Nothing => Known::Partly { prefix: String::new(), suffix: format!("/{tail}") },
     };
     let glob = root.glob || tail.contains(['*', '?', '[']);
     Arg {
         value,
-        text: join(&root.text),
+        text: join(&root.text).into(),
         glob,
         splits: root.splits,
         taint: root.taint,
@@ -171,11 +171,11 @@ pub(crate) fn glob(text: &str) -> Arg {
 
 /// The words joined by blanks, as `eval`, `watch` and `ssh` do. Not known unless all of them are.
 pub(crate) fn joined(args: &[Arg]) -> Arg {
-    let text = args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+    let text = args.iter().map(|arg| &*arg.text).collect::<Vec<_>>().join(" ");
     let taint = args.iter().fold(Taint::default(), |taint, arg| taint.and(arg.taint));
     let known: Option<Vec<&str>> = args.iter().map(Arg::known).collect();
     let value = match known {
-        Some(words) => Known::Text(words.join(" ")),
+        Some(words) => Known::Text(words.join(" ").into()),
         None => {
             let mut prefix = String::new();
             for arg in args {
@@ -190,7 +190,7 @@ pub(crate) fn joined(args: &[Arg]) -> Arg {
             if prefix.is_empty() { Known::Nothing } else { Known::Partly { prefix, suffix: String::new() } }
         }
     };
-    Arg { value, text, glob: false, splits: false, taint, found: None }
+    Arg { value, text: text.into(), glob: false, splits: false, taint, found: None }
 }
 
 /// All arguments as written, for messages.
@@ -214,7 +214,7 @@ pub(crate) fn templated(args: &[Arg]) -> Arg {
     let words: Vec<String> = args
         .iter()
         .map(|arg| match &arg.value {
-            Known::Text(text) => text.clone(),
+            Known::Text(text) => text.to_string(),
             Known::Partly { prefix, suffix } => format!("{prefix}{UNKNOWN}{suffix}"),
             Known::Nothing => UNKNOWN.to_owned(),
         })

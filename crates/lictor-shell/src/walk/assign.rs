@@ -27,7 +27,7 @@ impl Walker<'_> {
                 }
                 let arg = Arg {
                     value: datum.value.clone(),
-                    text: word.written().to_owned(),
+                    text: word.written().into(),
                     glob: datum.glob,
                     splits: false,
                     taint: datum.taint,

@@ -80,6 +80,9 @@ const GO_ON: [&str; 17] = [
 impl Walker<'_> {
     /// Notes a pipeline that writes to a file for as long as there is room.
     pub(super) fn fills_disk(&mut self, pipeline: &Pipeline) {
+        if !pipeline.stages.iter().any(may_go_on) {
+            return;
+        }
         if writes_without_end(pipeline) {
             self.exhausts("disk");
         } else if let Some(what) = reads_without_end(pipeline) {
@@ -119,6 +122,18 @@ impl Walker<'_> {
             cardinality: lictor_core::facts::Cardinality::Single,
         });
     }
+}
+
+/// Whether a command names a device or a program that can go on for ever, or only sets variables. Most do not, and
+/// nothing else of them is looked at.
+fn may_go_on(stage: &Node) -> bool {
+    let Node::Simple(simple) = stage else { return false };
+    let names = |word: &Word| match word.literal().unwrap_or_else(|| word.written()) {
+        "dd" | "fallocate" | "mkfile" | "xfs_mkfile" | "openssl" | "truncate" | "yes" | "seq" => true,
+        text => text.starts_with("/dev/"),
+    };
+    let source = |redirect: &Redirect| matches!(&redirect.target, Target::Word(word) if names(word));
+    simple.words.is_empty() || simple.words.iter().any(names) || simple.redirects.iter().any(source)
 }
 
 /// The words of a command that are known, from its program on.

@@ -31,7 +31,7 @@ pub(super) fn from_files(stage: &Node) -> bool {
         _ => FILTERS.contains(&name) || program.starts_with("./"),
     };
     !here
-        && (known || crate::harmless::is_setup_command(name, &texts.clone().collect::<Vec<_>>()))
+        && (known || crate::harmless::is_setup_command(name, texts.clone()))
         && texts.into_iter().all(|text| !says_command(text))
 }
 

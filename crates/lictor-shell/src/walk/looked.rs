@@ -49,7 +49,7 @@ impl Walker<'_> {
     /// `env | grep TOKEN`: of all variables those are picked that hold secrets, and shown.
     pub(super) fn picks_secret_variables(&mut self, pipeline: &Pipeline, scene: super::Scene) {
         let [Node::Simple(simple), rest @ ..] = pipeline.stages.as_slice() else { return };
-        if rest.is_empty() || scene.capture {
+        if rest.is_empty() || scene.capture || !simple.words.first().is_some_and(lists_variables) {
             return;
         }
         let words = literals(simple);
@@ -104,6 +104,11 @@ impl Walker<'_> {
     pub(super) fn hand_to_login(&mut self, from: usize) {
         self.keep_effects(from, |effect| !is_shown_secret(effect));
     }
+}
+
+/// A program that can list variables.
+fn lists_variables(word: &Word) -> bool {
+    matches!(unquoted(word).as_str(), "env" | "printenv" | "set" | "export" | "declare" | "typeset")
 }
 
 fn is_shown_secret(effect: &Effect<Operand>) -> bool {
@@ -161,11 +166,14 @@ fn shows(stage: &Node) -> Shows {
 
 /// The words of a command without their quotes.
 fn literals(simple: &Simple) -> Vec<String> {
-    let unquoted = |word: &Word| match word.literal() {
+    simple.words.iter().map(unquoted).collect()
+}
+
+fn unquoted(word: &Word) -> String {
+    match word.literal() {
         Some(text) => text.to_owned(),
         None => word.written().replace(['\'', '"'], ""),
-    };
-    simple.words.iter().map(unquoted).collect()
+    }
 }
 
 /// `cut -d= -f1`.

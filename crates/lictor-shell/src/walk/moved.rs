@@ -94,7 +94,7 @@ impl Walker<'_> {
             .filter_map(|at| key.split_at_checked(at))
             .find_map(|(start, rest)| Some((self.state.file(start)?.link.clone()?, rest)))?;
         let real = paths::clean(&format!("{link}{rest}"));
-        let arg = Arg { value: crate::operand::Known::Text(real), ..target.arg.clone() };
+        let arg = Arg { value: crate::operand::Known::Text(real.into()), ..target.arg.clone() };
         let target = Operand { arg, cwd: Cwd::Start, incoming: target.incoming.clone() };
         Some(Effect::File { access: *access, target, recursive: *recursive, by: *by })
     }

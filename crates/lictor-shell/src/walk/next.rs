@@ -206,7 +206,7 @@ impl Walker<'_> {
             _ => None,
         });
         if let Some(path) = gone {
-            let mass = matches!(path.as_str(), "/" | "/*" | "~" | "~/" | "." | "*");
+            let mass = matches!(&*path, "/" | "/*" | "~" | "~/" | "." | "*");
             self.effect(Effect::Infrastructure { tool, what: format!("delete {path}"), mass });
         }
     }

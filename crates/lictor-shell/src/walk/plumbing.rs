@@ -123,9 +123,9 @@ impl Walker<'_> {
         let both = matches!(kind, RedirectKind::WriteBoth | RedirectKind::AppendBoth);
         let output = both || (output && matches!(access, Access::Write | Access::Append));
         let place = match &datum.value {
-            Known::Text(path) => Some(path),
+            Known::Text(path) => Some(&**path),
             // Which port is not known, but it is one.
-            Known::Partly { prefix, suffix } if !suffix.contains('/') => Some(prefix),
+            Known::Partly { prefix, suffix } if !suffix.contains('/') => Some(prefix.as_str()),
             _ => None,
         };
         if let Some(reach) = place.and_then(|path| socket(path, access != Access::Read)) {
@@ -141,7 +141,7 @@ impl Walker<'_> {
             return;
         }
         let arg = Arg {
-            text: written.to_owned(),
+            text: written.into(),
             glob: datum.glob,
             splits: false,
             value: datum.value,
@@ -385,7 +385,7 @@ fn network() -> Rc<Stdin> {
 /// Text with gaps is still worth reading; text from a doubtful source is not to be mistaken for the line's own.
 fn stdin_of(datum: Datum) -> Stdin {
     match (datum.value, datum.template) {
-        (Known::Text(text), _) => Stdin::Text(text),
+        (Known::Text(text), _) => Stdin::Text(text.to_string()),
         (Known::Partly { .. }, Some(template)) if datum.taint == Taint::default() => {
             Stdin::Text(template.to_string())
         }

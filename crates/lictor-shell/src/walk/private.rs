@@ -82,7 +82,7 @@ impl Walker<'_> {
         let target = context.args.last().filter(|_| stores)?;
         let remote =
             target.prefix().contains("://") || context.program == "rclone" && target.prefix().contains(':');
-        remote.then(|| target.text.clone())
+        remote.then(|| target.text.to_string())
     }
 
     fn is_private(&self, target: &Operand, tree: bool) -> bool {
@@ -93,7 +93,7 @@ impl Walker<'_> {
 /// Whether something is private; with `tree`, as a whole.
 pub(crate) fn is_private(outside: &dyn ShellEnv, target: &Operand, tree: bool) -> bool {
     let path = match &target.arg.value {
-        Known::Text(path) => path.as_str(),
+        Known::Text(path) => path,
         Known::Partly { prefix, .. } if prefix.contains('/') => prefix.as_str(),
         _ => return false,
     };

@@ -187,7 +187,7 @@ fn is_local(effect: GitEffect) -> bool {
 
 /// A word, also one of which only the start is known: the line writes it the same way wherever it means the same.
 fn named(arg: &Arg) -> Option<&str> {
-    arg.known().or_else(|| (!arg.prefix().is_empty()).then_some(arg.text.as_str()))
+    arg.known().or_else(|| (!arg.prefix().is_empty()).then_some(&*arg.text))
 }
 
 /// Where git works, and its words behind the global options.

@@ -154,7 +154,7 @@ impl Walker<'_> {
             word.arg = Arg::literal(program);
         }
         let Some(first) = argv.words.first() else { return Output::unknown() };
-        let Some(program) = program_name(&first.arg) else {
+        let Some(program) = program_name(&first.arg).map(str::to_owned) else {
             if let Some(programs) = self.either_program(&first.arg) {
                 return self.run_either(argv, &programs);
             }
@@ -174,7 +174,7 @@ impl Walker<'_> {
             }
             match self.builtin(&program, argv) {
                 Outcome::Done(output) => return output,
-                Outcome::Program(same) => argv = *same,
+                Outcome::Program(same) => argv = same,
             }
         }
         self.program(&program, argv)
@@ -583,9 +583,9 @@ fn is_top_level(args: &[Arg]) -> bool {
 }
 
 /// The base name of a program, when it is known: neither a gap nor a live glob.
-fn program_name(arg: &Arg) -> Option<String> {
+fn program_name(arg: &Arg) -> Option<&str> {
     let path = match &arg.value {
-        Known::Text(path) => path,
+        Known::Text(path) => &**path,
         // `tool@$VERSION`: which version is not known, but it is that tool.
         Known::Partly { prefix, .. } if prefix.get(1..).is_some_and(|rest| rest.contains('@')) => {
             prefix.rsplit_once('@').map_or(prefix.as_str(), |(tool, _)| tool)
@@ -605,7 +605,7 @@ fn program_name(arg: &Arg) -> Option<String> {
         inner.contains('/') && !inner.starts_with(['/', '~', '.', '*', '?', '[']) && !inner.contains("..");
     let unsure = name.is_empty()
         || (arg.glob && !below && crate::expand::fields::has_glob(name) && !name.contains(':'));
-    (!unsure).then(|| name.to_owned())
+    (!unsure).then_some(name)
 }
 
 /// What is being run, for what follows from it.

@@ -240,8 +240,8 @@ impl Walker<'_> {
         });
         let printed = by.and_then(|by| commands.clone().nth(usize::try_from(by).ok()?));
         printed.is_some_and(|command| {
-            let words: Vec<&str> = command.args.iter().flatten().map(String::as_str).collect();
-            crate::harmless::is_setup_command(&command.program, &words)
+            let words = command.args.iter().flatten().map(String::as_str);
+            crate::harmless::is_setup_command(&command.program, words)
         })
     }
 
@@ -309,5 +309,5 @@ fn sets_up(command: &Command) -> bool {
         return words.first().is_none_or(|path| !is_hidden_away(path));
     }
     crate::words::STARTUP_SETS_UP.contains(&command.program.as_str())
-        || crate::harmless::is_setup_command(&command.program, &words)
+        || crate::harmless::is_setup_command(&command.program, words.iter().copied())
 }

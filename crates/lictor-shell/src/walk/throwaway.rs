@@ -129,7 +129,7 @@ impl Walker<'_> {
                 Some(crate::programs::STARTED) => true,
                 Some(name) if self.containers.iter().any(|made| made == name) => true,
                 Some(name) => is_marked(name) || keeps && !is_kept(name),
-                None => filter(&arg.text) || arg.text == "…" && self.picked_by_filter,
+                None => filter(&arg.text) || &*arg.text == "…" && self.picked_by_filter,
             })
     }
 

@@ -86,7 +86,7 @@ fn operand(operand: &Operand) -> String {
 fn arg(arg: &Arg) -> String {
     let text = match &arg.value {
         Known::Text(text) if text.starts_with('-') || text.contains(' ') => format!("{text:?}"),
-        Known::Text(text) => text.clone(),
+        Known::Text(text) => text.to_string(),
         Known::Partly { prefix, suffix } => format!("{prefix}?{suffix}"),
         Known::Nothing => "?".to_owned(),
     };

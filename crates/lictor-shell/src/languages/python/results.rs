@@ -389,7 +389,7 @@ pub(in crate::languages) fn environment(call: &Call<'_>, name: Option<&str>) -> 
 fn expand_home(call: &Call<'_>, arg: &Arg) -> Arg {
     let Some(rest) = arg.known().and_then(|text| text.strip_prefix('~')) else { return arg.clone() };
     match (rest.is_empty() || rest.starts_with('/'), call.env.variable("HOME")) {
-        (true, Some(home)) => Arg { value: Known::Text(format!("{home}{rest}")), ..arg.clone() },
+        (true, Some(home)) => Arg { value: Known::Text(format!("{home}{rest}").into()), ..arg.clone() },
         _ => arg.clone(),
     }
 }

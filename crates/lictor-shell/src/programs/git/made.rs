@@ -36,7 +36,11 @@ const LIBRARIES: [(&str, &str); 7] = [
 
 /// A call of another program than git.
 pub(crate) fn by_program(call: &Call<'_>, report: &mut Report) {
-    if !MAKES.iter().any(|(program, ..)| *program == call.program) {
+    let says = |words: &str| {
+        let first = words.split(' ').next();
+        call.args.iter().any(|arg| arg.known() == first)
+    };
+    if !MAKES.iter().any(|(program, words, _)| *program == call.program && says(words)) {
         return;
     }
     let options =

@@ -40,10 +40,18 @@ fn is_revision(word: &str) -> bool {
     word.is_empty() || word == "HEAD" || word.contains("..") || word.contains(['^', '~', '@', ':'])
 }
 
+/// Commands that can show content as git has it.
+const SHOWING: [&str; 9] =
+    ["log", "reflog", "show", "diff", "whatchanged", "format-patch", "fast-export", "cat-file", "bundle"];
+
 /// Paths whose content a command shows as git has it; `.` where it shows the content of everything there ever was.
 pub(crate) fn shown_paths(call: &Call<'_>) -> Vec<String> {
     let global = super::GLOBAL.parse(call.args);
     let Some((verb, args)) = global.operands.split_first() else { return Vec::new() };
+    let verb = verb.known().unwrap_or_default();
+    if !SHOWING.contains(&verb) {
+        return Vec::new();
+    }
     let options = Grammar::anywhere(
         "OGSLno",
         "output= max-count= skip= since= after= until= before= author= grep= format= pretty? diff-filter= root all patch \
@@ -52,13 +60,10 @@ pub(crate) fn shown_paths(call: &Call<'_>) -> Vec<String> {
     .parse(args);
     let short =
         ["name-only", "name-status", "stat", "shortstat", "numstat", "summary", "no-patch", "s", "quiet"];
-    let verb = verb.known().unwrap_or_default();
     let shows = match verb {
         "log" | "reflog" => options.has(&["p", "u", "patch", "cc", "c"]),
-        "show" | "diff" | "whatchanged" | "format-patch" => true,
-        "fast-export" | "cat-file" => true,
         "bundle" => options.word(0) == "create",
-        _ => false,
+        _ => true,
     };
     if !shows || options.has(&short) {
         return Vec::new();

@@ -11,7 +11,7 @@ use crate::operand::{Arg, Incoming, Known};
 fn discard(report: &mut Report, what: &[Arg]) {
     report.git(
         GitEffect::DiscardWork,
-        Some(&joined(what).text).filter(|text| !text.is_empty()).map(|text| text.as_str()),
+        Some(&joined(what).text).filter(|text| !text.is_empty()).map(|text| &**text),
     );
 }
 
@@ -181,7 +181,7 @@ pub(super) fn stash(git: &Git<'_, '_>, report: &mut Report) {
         let named = if sub == Some("save") { &[] } else { named };
         report.git(
             if all { GitEffect::StashAll } else { GitEffect::StashUntracked },
-            Some(&joined(named).text).filter(|text| !text.is_empty()).map(|text| text.as_str()),
+            Some(&joined(named).text).filter(|text| !text.is_empty()).map(|text| &**text),
         );
     }
     if sub == Some("show") {
