@@ -409,6 +409,15 @@ impl State {
         }
     }
 
+    /// Goes on as if what changed since the mark had happened, or not.
+    pub(crate) fn doubt(&mut self, mark: Mark) {
+        // Most commands change nothing.
+        if mark.0 < self.journal.len() {
+            let branch = self.take(mark);
+            self.merge(vec![branch], false);
+        }
+    }
+
     /// Goes on as if any of the branches had been taken, or none of them unless `exhaustive`.
     pub(crate) fn merge(&mut self, branches: Vec<Branch>, exhaustive: bool) {
         let base = self.flags;

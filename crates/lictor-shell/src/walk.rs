@@ -371,7 +371,9 @@ impl<'s> Walker<'s> {
                 self.list(&again.script, Scene { certain: false, attributable: false, capture: false });
             }
         }
-        let patterns = fault.is_some() || ["*(", "?(", "](", "~("].iter().any(|sign| text.contains(sign));
+        let is_open =
+            |at: usize| at > 0 && matches!(text.as_bytes().get(at - 1), Some(b'*' | b'?' | b']' | b'~'));
+        let patterns = fault.is_some() || memchr::memchr_iter(b'(', text.as_bytes()).any(is_open);
         let code = if patterns { crate::dialect::qualifier_code(text) } else { Vec::new() };
         for code in code {
             self.text(&code, Scene { certain: false, attributable: false, capture: false });
@@ -482,8 +484,7 @@ impl<'s> Walker<'s> {
                     // Whoever comes behind it has not gone this way.
                     self.state.leave(mark);
                 } else {
-                    let branch = self.state.take(mark);
-                    self.state.merge(vec![branch], false);
+                    self.state.doubt(mark);
                 }
                 out
             } else {
@@ -506,8 +507,7 @@ impl<'s> Walker<'s> {
         if item.background {
             self.state.leave(start);
         } else if !item.rest.is_empty() {
-            let branch = self.state.take(chained);
-            self.state.merge(vec![branch], false);
+            self.state.doubt(chained);
         }
         output
     }

@@ -331,7 +331,7 @@ pub(crate) fn installed(call: &Call<'_>, report: &mut Report) {
             matches!(name.trim_end_matches(".git"), NAME | "lictor-cli")
         })
     };
-    if call.args.iter().any(is_own) && is_for_everybody(call) {
+    if is_for_everybody(call) && call.args.iter().any(is_own) {
         report.guard_off(GuardOff::LictorBinary, &written(call));
     }
 }

@@ -160,8 +160,7 @@ impl Walker<'_> {
         let inner =
             Scene { certain: false, attributable: scene.attributable && exits, capture: scene.capture };
         let output = self.list(body, inner);
-        let branch = self.state.take(mark);
-        self.state.merge(vec![branch], false);
+        self.state.doubt(mark);
         Output::Unknown(output.taint())
     }
 

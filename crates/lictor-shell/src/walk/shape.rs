@@ -15,19 +15,20 @@ pub(super) fn takes_secret(stage: &Node) -> bool {
 /// A pipeline that cannot fail.
 pub(super) fn always_succeeds(pipeline: &Pipeline, exists: &dyn Fn(&str) -> bool) -> bool {
     let [Node::Simple(simple)] = pipeline.stages.as_slice() else { return false };
-    let words: Vec<&str> = simple.words.iter().filter_map(|word| word.literal()).collect();
-    !pipeline.negated
-        && simple.redirects.is_empty()
-        && (words.len() == simple.words.len()
-            && match words.as_slice() {
-                ["true" | ":"] | ["echo", ..] => true,
-                ["cd", directory] => exists(directory),
-                _ => false,
-            }
-            || simple.words.is_empty()
-                && simple.assignments.iter().all(|assignment| {
-                    matches!(&assignment.value, crate::ast::Assigned::Scalar(word) if word.literal().is_some())
-                }))
+    if pipeline.negated || !simple.redirects.is_empty() {
+        return false;
+    }
+    match simple.words.as_slice() {
+        [] => simple.assignments.iter().all(|assignment| {
+            matches!(&assignment.value, crate::ast::Assigned::Scalar(word) if word.literal().is_some())
+        }),
+        [program, rest @ ..] => match (program.literal(), rest) {
+            (Some("true" | ":"), []) => true,
+            (Some("echo"), words) => words.iter().all(|word| word.literal().is_some()),
+            (Some("cd"), [directory]) => directory.literal().is_some_and(exists),
+            _ => false,
+        },
+    }
 }
 
 /// A pipeline that ends the line with a failure (`exit 1`, `false`).

@@ -142,19 +142,18 @@ impl Walker<'_> {
             // There is no such program: the shell says so and does nothing.
             return self.report_plumbing(argv.plumbing, None, None);
         }
-        let conventional = match program_name(&first.arg) {
-            None => {
-                let next = argv.words.get(1).map(|word| &word.arg);
-                let front = self.stands_in_front(&first.arg, next).then_some("env");
-                self.conventional(&first.arg).or(front)
+        let mut program = program_name(&first.arg).map(str::to_owned);
+        if program.is_none() {
+            let next = argv.words.get(1).map(|word| &word.arg);
+            let front = self.stands_in_front(&first.arg, next).then_some("env");
+            let conventional = self.conventional(&first.arg).or(front);
+            if let (Some(name), Some(word)) = (conventional, argv.words.first_mut()) {
+                word.arg = Arg::literal(name);
+                program = program_name(&word.arg).map(str::to_owned);
             }
-            Some(_) => None,
-        };
-        if let (Some(program), Some(word)) = (conventional, argv.words.first_mut()) {
-            word.arg = Arg::literal(program);
         }
         let Some(first) = argv.words.first() else { return Output::unknown() };
-        let Some(program) = program_name(&first.arg).map(str::to_owned) else {
+        let Some(program) = program else {
             if let Some(programs) = self.either_program(&first.arg) {
                 return self.run_either(argv, &programs);
             }
