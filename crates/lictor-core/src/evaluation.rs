@@ -243,6 +243,14 @@ impl Evaluation {
         }))
     }
 
+    /// Whether the rules ask about it, and it is blocked only because nobody could be asked or somebody said no.
+    #[must_use]
+    pub fn is_blocked_question(&self) -> bool {
+        let rules = self.verdicts.iter().filter(|given| given.counts() && given.guard() != "approval");
+        let strictest = rules.map(|given| given.verdict.value()).max();
+        self.decision == Decision::Block && strictest == Some(Value::Ask)
+    }
+
     /// The same with a block on top: what could not be recorded or finished must not pass.
     #[must_use]
     pub fn blocked_by(mut self, given: GivenVerdict) -> Self {

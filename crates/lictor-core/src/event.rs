@@ -188,6 +188,9 @@ pub struct Judgement {
     /// What the files hold that it edits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FileState>,
+    /// Blocked although the rules only ask: nobody could be asked, or somebody said no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asked: bool,
 }
 
 impl Judgement {
@@ -211,6 +214,7 @@ impl Judgement {
             duplicate: false,
             dialect: None,
             found: Vec::new(),
+            asked: false,
         }
     }
 

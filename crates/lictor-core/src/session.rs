@@ -60,7 +60,7 @@ pub struct SessionState {
     pub pass_count: u64,
     /// Passed with a remark.
     pub warn_count: u64,
-    /// Asked about.
+    /// Asked about, also where the call was blocked because nobody could be asked.
     pub ask_count: u64,
     /// Blocked.
     pub block_count: u64,
@@ -292,6 +292,7 @@ impl SessionState {
             Decision::Block => &mut self.block_count,
         };
         *counter = counter.saturating_add(1);
+        self.ask_count = self.ask_count.saturating_add(u64::from(judgement.asked));
         self.escalation_count = self.escalation_count.saturating_add(u64::from(judgement.escalated));
         self.peak_risk = self.peak_risk.max(judgement.risk);
         if judgement.may_happen() {

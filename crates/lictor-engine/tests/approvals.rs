@@ -177,6 +177,12 @@ mod tests {
             1,
             "one question, however often"
         );
+        let session = again.session;
+        assert_eq!(
+            (session.action_count, session.ask_count, session.block_count),
+            (2, 2, 2),
+            "asked and held back"
+        );
         engine.approvals().approve(&id, who(1000), Lifetime::Once, 1000).unwrap();
         assert!(engine.evaluate(&pay("$5")).passed());
     }

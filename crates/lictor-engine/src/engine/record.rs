@@ -185,6 +185,7 @@ fn judgement(case: &Case<'_>, evaluation: &Evaluation, duplicate: bool) -> Judge
         duplicate,
         dialect: case.mode.dialect.as_deref().map(str::to_owned),
         found: case.found.clone(),
+        asked: evaluation.is_blocked_question(),
     }
 }
 

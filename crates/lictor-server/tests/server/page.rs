@@ -241,10 +241,14 @@ fn agents_of_a_team_are_counted() {
 fn a_rule_that_asked_where_nobody_was_there_has_asked() {
     let world = world();
     let bob = world.token("team", "person", "bob");
-    world.ask("POST", "/v1/evaluate", &bob, &json!({"action": tool("write_file"), "unattended": true}));
+    let action = json!({"kind": "tool", "tool": "write_file", "session_id": "s", "agent": "planner"});
+    world.ask("POST", "/v1/evaluate", &bob, &json!({"action": action, "unattended": true}));
     let ada = Browser::sign_in(&world, &world.token("team", "person", "ada"));
     let rule = ada.send("GET", "/rules/one?rule=user.careful", "").body;
     assert!(rule.contains("fired once: 0 warned, 1 asked, 0 blocked"), "{rule}");
+    // What the rule asked is what the session was asked; that it was held back is in it as well.
+    let session = ada.send("GET", "/session?key=planner:bob/s", "").body;
+    assert!(session.contains("1 call, 0 warned, 1 asked, 1 blocked"), "{session}");
 }
 
 /// Every view, and every way to name somebody else's things in an address, with the cookie of another team.
