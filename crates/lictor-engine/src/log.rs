@@ -9,6 +9,7 @@ use lictor_core::history::History;
 use lictor_core::{Action, Approval, Evaluation, Facts, Grant, SessionEvent, SessionKey, SessionState};
 use lictor_store::Record;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 /// Kinds of records.
 pub mod kind {
@@ -74,6 +75,25 @@ pub struct Evaluated<'a> {
     /// The whole answer.
     #[serde(with = "written")]
     pub evaluation: Cow<'a, Evaluation>,
+}
+
+/// [`Evaluated`], as far as it says what was decided and why.
+#[derive(Deserialize)]
+pub(crate) struct Spoken {
+    pub(crate) event: SpokenEvent,
+    pub(crate) action: Action,
+    /// Read when somebody asks for them.
+    pub(crate) facts: Box<RawValue>,
+    /// Without its trace and without guards that passed without a word.
+    #[serde(deserialize_with = "written::deserialize_spoken")]
+    pub(crate) evaluation: Evaluation,
+}
+
+/// Of [`SessionEvent`]: whether the call was judged before.
+#[derive(Deserialize)]
+pub(crate) struct SpokenEvent {
+    #[serde(default)]
+    pub(crate) duplicate: bool,
 }
 
 /// The answer alone, as [`Evaluated`] has it.

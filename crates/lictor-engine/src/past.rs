@@ -7,7 +7,7 @@ mod sessions;
 mod summary;
 
 pub use decisions::{
-    COUNTED, Decided, Further, Wanted, decided, decisions, first_since, further_decisions, newest_decisions,
+    COUNTED, Decided, Decisions, Further, Wanted, decided, first_since, further_decisions, newest_decisions,
     rules_of, said_by, title,
 };
 pub use sessions::{SessionError, find_session, sessions};

@@ -128,7 +128,7 @@ pub(crate) struct Asked<'a> {
 impl<'a> Asked<'a> {
     fn of(project: &Project, decided: &'a Decided) -> Self {
         let rule = decided.rules.first().cloned().unwrap_or_default();
-        Self::new(project, &decided.action, decided.facts.clone(), decided.at, rule)
+        Self::new(project, &decided.action, decided.facts(), decided.at, rule)
     }
 
     pub(crate) fn new(

@@ -1,19 +1,19 @@
 //! `lictor log`: what was decided, one line a decision, for people.
 
-use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
 use clap_complete::ArgValueCandidates;
-use lictor::past::{Decided, Further, Wanted, decisions, further_decisions, newest_decisions, title};
+use lictor::past::{Decided, Decisions, Further, Wanted, further_decisions, newest_decisions, title};
 use lictor::{SqliteOptions, Store};
 use lictor_agents::Agent;
 use lictor_config::diagnostic::closest;
 use lictor_core::{Decision, Timestamp};
 use lictor_guards::Pack;
+use lictor_store::StoreError;
 use serde_json::json;
 
 use super::session;
@@ -98,14 +98,16 @@ pub fn run(args: &LogArgs) -> Result<Exit> {
     // Since a time all of them are shown.
     let limit = args.lines.or(args.since.is_none().then_some(LINES));
     if args.all {
-        return of_all(&wanted, limit.unwrap_or(usize::MAX - 1), args.common.json);
+        return match limit {
+            Some(limit) => newest_of_all(&wanted, limit, args.common.json),
+            None => each_of_all(&wanted, args.common.json),
+        };
     }
     let store = here::project(&args.common.cwd).existing_store()?;
     if let Some(text) = &args.session {
         wanted.session = Some(session::named(&*store, text)?);
     }
-    let printer =
-        Printer { json: args.common.json, project: false, style: Style::stdout(), width: output::columns() };
+    let printer = Printer::of_one(args.common.json);
     let (shown, last, further) = match limit {
         Some(limit) => {
             let (found, further) = of_one(&*store, &wanted, limit, !args.common.json)?;
@@ -115,8 +117,9 @@ pub fn run(args: &LogArgs) -> Result<Exit> {
             (found.len(), found.last().map_or(0, |decided| decided.id), further)
         }
         None => {
-            let (shown, last) = all_of_one(&*store, &wanted, &printer)?;
-            (shown, last, Further::default())
+            let mut found = Decisions::after(&*store, &wanted, 0)?;
+            let shown = print_each(found.by_ref(), &printer)?;
+            (shown, found.looked_at(), Further::default())
         }
     };
     if args.follow {
@@ -128,21 +131,18 @@ pub fn run(args: &LogArgs) -> Result<Exit> {
     close(shown, further, args.common.json)
 }
 
-/// Prints all decisions while they are read, however many they are. Says how many, and which record was the last.
-fn all_of_one(store: &dyn Store, wanted: &Wanted, printer: &Printer) -> Result<(usize, u64)> {
-    let (mut shown, mut text, mut printed) = (0, String::new(), Ok(true));
-    let last = decisions(store, wanted, 0, |decided| {
+/// Prints decisions while they are read, however many they are. Says how many; fewer when nobody reads on.
+fn print_each(found: impl Iterator<Item = Result<Decided, StoreError>>, printer: &Printer) -> Result<usize> {
+    let (mut shown, mut text) = (0, String::new());
+    for decided in found {
+        text.push_str(&printer.line(&decided?)?);
         shown += 1;
-        printed = printer.line(&decided).and_then(|line| {
-            text.push_str(&line);
-            if text.len() < AT_ONCE { Ok(true) } else { output::print_while_read(&std::mem::take(&mut text)) }
-        });
-        if matches!(printed, Ok(true)) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })?;
-    if printed? {
-        output::print_while_read(&text)?;
+        if text.len() >= AT_ONCE && !output::print_while_read(&std::mem::take(&mut text))? {
+            return Ok(shown);
+        }
     }
-    Ok((shown, last))
+    output::print_while_read(&text)?;
+    Ok(shown)
 }
 
 /// Refuses a rule that no pack has and that nothing on record was decided by.
@@ -194,28 +194,72 @@ pub fn more_fit(further: Further) -> String {
     }
 }
 
-/// The newest decisions of all projects. A record that cannot be opened is named and the others are shown.
-fn of_all(wanted: &Wanted, limit: usize, json: bool) -> Result<Exit> {
+/// The records of all projects. One that cannot be opened is named and the others are shown.
+fn all_records() -> Vec<(PathBuf, Box<dyn Store>)> {
+    let mut records: Vec<(PathBuf, Box<dyn Store>)> = Vec::new();
+    for file in here::all_stores() {
+        match open(&file) {
+            Ok(store) => records.push((file, Box::new(store))),
+            Err(error) => unreadable(&file, &error),
+        }
+    }
+    records
+}
+
+fn unreadable(file: &Path, error: &anyhow::Error) {
+    output::tell(&format!("note: `{}`: {}\n", file.display(), output::chain(error)));
+}
+
+/// The newest decisions of all projects.
+fn newest_of_all(wanted: &Wanted, limit: usize, json: bool) -> Result<Exit> {
     let mut all: Vec<Decided> = Vec::new();
     let mut further = Further::default();
-    for file in here::all_stores() {
-        match open(&file).and_then(|store| of_one(&store, wanted, limit, !json)) {
+    for (file, store) in all_records() {
+        match of_one(&*store, wanted, limit, !json) {
             Ok((found, left)) => {
                 all.extend(found);
                 further.count += left.count;
                 further.at_least |= left.at_least;
             }
-            Err(error) => output::tell(&format!("note: `{}`: {}\n", file.display(), output::chain(&error))),
+            Err(error) => unreadable(&file, &error),
         }
     }
     all.sort_by_key(|decided| decided.at);
     let skipped = all.len().saturating_sub(limit);
-    let printer = Printer { json, project: true, style: Style::stdout(), width: output::columns() };
+    let printer = Printer::of_projects(json);
     for decided in all.iter().skip(skipped) {
         output::print(&printer.line(decided)?)?;
     }
     further.count += skipped;
     close(all.len(), further, json)
+}
+
+/// Every decision of all projects in the order of time, printed while they are read.
+fn each_of_all(wanted: &Wanted, json: bool) -> Result<Exit> {
+    let records = all_records();
+    let mut found = Vec::new();
+    for (file, store) in &records {
+        match Decisions::after(&**store, wanted, 0) {
+            Ok(decisions) => found.push((file, decisions.peekable())),
+            Err(error) => unreadable(file, &error.into()),
+        }
+    }
+    let in_order = std::iter::from_fn(|| {
+        loop {
+            let next = found.iter_mut().filter_map(|(file, one)| {
+                // What cannot be read comes first, and its record is over then.
+                let at = one.peek()?.as_ref().ok().map(|decided| decided.at);
+                Some((at, file, one))
+            });
+            let (_, file, one) = next.min_by_key(|(at, ..)| *at)?;
+            match one.next()? {
+                Ok(decided) => return Some(Ok(decided)),
+                Err(error) => unreadable(file, &error.into()),
+            }
+        }
+    });
+    let shown = print_each(in_order, &Printer::of_projects(json))?;
+    close(shown, Further::default(), json)
 }
 
 /// The newest decisions of a project and, if wanted, how many more there are.
@@ -234,16 +278,13 @@ pub fn open(file: &Path) -> Result<impl Store + use<>> {
 fn follow(store: &dyn Store, wanted: &Wanted, last: u64, printer: &Printer) -> Result<Exit> {
     let mut last = last;
     loop {
-        let mut fresh = Vec::new();
-        last = decisions(store, wanted, last, |decided| {
-            fresh.push(decided);
-            ControlFlow::Continue(())
-        })?;
-        for decided in &fresh {
-            if !output::print_while_read(&printer.line(decided)?)? {
+        let mut fresh = Decisions::after(store, wanted, last)?;
+        for decided in fresh.by_ref() {
+            if !output::print_while_read(&printer.line(&decided?)?)? {
                 return Ok(Exit::Ok);
             }
         }
+        last = fresh.looked_at();
         thread::sleep(EVERY);
     }
 }
@@ -257,6 +298,14 @@ struct Printer {
 }
 
 impl Printer {
+    fn of_one(json: bool) -> Self {
+        Self { json, project: false, style: Style::stdout(), width: output::columns() }
+    }
+
+    fn of_projects(json: bool) -> Self {
+        Self { project: true, ..Self::of_one(json) }
+    }
+
     fn line(&self, decided: &Decided) -> Result<String> {
         if self.json {
             return json_line(decided);

@@ -3,13 +3,15 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use lictor_core::{
     Claim, Decision, Digest, Evaluation, GivenVerdict, Layer, NodeKind, Risk, SessionState, Status, Trace,
     TraceEntry, Value, Verdict, Violation,
 };
-use serde::de::Error as _;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value as Json;
 
@@ -137,6 +139,68 @@ pub(super) fn deserialize<'de, 'a, D: Deserializer<'de>>(
         session: SessionState::default(),
         trace: trace.into_iter().collect(),
     }))
+}
+
+/// An evaluation without its trace and without the guards that passed without a word: enough to say what was decided and
+/// why, in a fraction of the time.
+#[derive(Deserialize)]
+struct Spoken {
+    decision: Decision,
+    verdicts: Vec<SpokenVerdict>,
+    action: Digest,
+    policy: Digest,
+    #[serde(default)]
+    dry: bool,
+    #[serde(default)]
+    observed: bool,
+}
+
+/// A verdict, if it is more than a pass without a word.
+struct SpokenVerdict(Option<GivenVerdict>);
+
+impl<'de> Deserialize<'de> for SpokenVerdict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = SpokenVerdict;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a verdict, or its place in the trace")
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, _: u64) -> Result<SpokenVerdict, E> {
+                Ok(SpokenVerdict(None))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SpokenVerdict, A::Error> {
+                GivenVerdict::deserialize(MapAccessDeserializer::new(map)).map(Some).map(SpokenVerdict)
+            }
+        }
+        deserializer.deserialize_any(Read)
+    }
+}
+
+/// Reads what [`Spoken`] has of an evaluation.
+pub(super) fn deserialize_spoken<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Evaluation, D::Error> {
+    let Spoken { decision, verdicts, action, policy, dry, observed } = Spoken::deserialize(deserializer)?;
+    Ok(Evaluation {
+        decision,
+        verdicts: verdicts.into_iter().filter_map(|given| given.0).collect(),
+        violations: Vec::new(),
+        risk: Risk::NONE,
+        annotations: BTreeMap::new(),
+        tags: Vec::new(),
+        claims: Vec::new(),
+        escalated: false,
+        action,
+        policy,
+        id: None,
+        dry,
+        observed,
+        notes: Vec::new(),
+        session: SessionState::default(),
+        trace: Trace::default(),
+    })
 }
 
 fn shorter_verdicts<'a>(verdicts: &'a [GivenVerdict], trace: &Trace) -> Vec<Given<'a>> {

@@ -1,11 +1,10 @@
 //! Decisions as people look for them.
 
-use std::ops::ControlFlow;
-
-use lictor_core::{Action, Decision, Evaluation, Facts, SessionEvent, SessionKey, Timestamp};
+use lictor_core::{Action, Decision, Evaluation, Facts, SessionKey, Timestamp};
 use lictor_store::{Query, Record, Store, StoreError, StoreExt as _};
+use serde_json::value::RawValue;
 
-use crate::log::{Evaluated, kind};
+use crate::log::{Spoken, kind};
 
 /// So many records are read at a time.
 const PAGE: usize = 500;
@@ -23,8 +22,8 @@ pub struct Decided {
     pub session: Option<SessionKey>,
     /// About what.
     pub action: Action,
-    /// What that would have done.
-    pub facts: Facts,
+    /// What that would have done, as it was written down.
+    pub recorded_facts: Option<Box<RawValue>>,
     /// What was decided.
     pub decision: Decision,
     /// The rules that decided, the strictest first; a guard without rules by its name.
@@ -44,6 +43,13 @@ pub struct Decided {
 }
 
 impl Decided {
+    /// What the action would have done, as far as that is on record.
+    #[must_use]
+    pub fn facts(&self) -> Facts {
+        let recorded = self.recorded_facts.as_deref();
+        recorded.and_then(|facts| serde_json::from_str(facts.get()).ok()).unwrap_or_default()
+    }
+
     /// Whether it says nothing new: the same call has passed before, at another place on its way.
     #[must_use]
     pub fn is_repetition(&self) -> bool {
@@ -89,7 +95,7 @@ impl Wanted {
                     .any(|value| value.as_str().is_some_and(|text| holds(text, wanted)))
         };
         let path = |wanted: &String| {
-            let touched = decided.facts.files().any(|(_, place)| {
+            let touched = decided.facts().files().any(|(_, place)| {
                 holds(&place.text, wanted)
                     || place.in_project.as_deref().is_some_and(|path| holds(path, wanted))
                     || holds(&place.path, wanted)
@@ -163,14 +169,12 @@ pub fn decided(record: &Record) -> Option<Decided> {
     if !answered && record.kind != kind::EVALUATED {
         return None;
     }
-    let body: Evaluated<'_> = serde_json::from_str(&record.body).ok()?;
-    let evaluation = body.evaluation;
+    let Spoken { event, action, facts, evaluation } = serde_json::from_str(&record.body).ok()?;
     let deciding = evaluation.deciding();
     let rules = rules_of(&evaluation);
     let said = said_by(&rules, &evaluation);
-    let seen_before = matches!(&*body.event, SessionEvent::Judged(judgement) if judgement.duplicate);
     Some(Decided {
-        seen_before,
+        seen_before: event.duplicate,
         id: record.seq,
         at: record.at,
         session: record.session.clone(),
@@ -181,39 +185,75 @@ pub fn decided(record: &Record) -> Option<Decided> {
         dry: evaluation.dry,
         observed: evaluation.observed,
         answered,
-        action: body.action.into_owned(),
-        facts: body.facts.into_owned(),
+        action,
+        recorded_facts: Some(facts),
     })
 }
 
-/// Shows the wanted decisions that come after a record, oldest first, until `each` has seen enough. The number of the last
-/// record that was looked at comes back: the next ones follow it.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn decisions(
-    store: &dyn Store,
-    wanted: &Wanted,
-    after: u64,
-    mut each: impl FnMut(Decided) -> ControlFlow<()>,
-) -> Result<u64, StoreError> {
-    let mut after = match wanted.since {
-        Some(since) => after.max(first_since(store, since)?.saturating_sub(1)),
-        None => after,
-    };
-    loop {
-        let page = store.view(|view| view.records(&Query::all().after(after).limit(PAGE)))?;
-        let Some(last) = page.last() else { return Ok(after) };
-        after = last.seq;
-        for record in &page {
-            if wanted.until.is_some_and(|until| record.at >= until) {
-                return Ok(record.seq.saturating_sub(1));
+/// Wanted decisions, oldest first, read a page at a time.
+pub struct Decisions<'a> {
+    store: &'a dyn Store,
+    wanted: &'a Wanted,
+    page: std::vec::IntoIter<Record>,
+    /// The last record of the page.
+    read: u64,
+    looked_at: u64,
+    over: bool,
+}
+
+impl<'a> Decisions<'a> {
+    /// Those that come after a record.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn after(store: &'a dyn Store, wanted: &'a Wanted, after: u64) -> Result<Self, StoreError> {
+        let after = match wanted.since {
+            Some(since) => after.max(first_since(store, since)?.saturating_sub(1)),
+            None => after,
+        };
+        Ok(Self { store, wanted, page: Vec::new().into_iter(), read: after, looked_at: after, over: false })
+    }
+
+    /// The number of the last record that was looked at: the next ones follow it.
+    #[must_use]
+    pub fn looked_at(&self) -> u64 {
+        self.looked_at
+    }
+
+    fn next_record(&mut self) -> Result<Option<Record>, StoreError> {
+        if let Some(record) = self.page.next() {
+            return Ok(Some(record));
+        }
+        let query = Query::all().after(self.read).limit(PAGE);
+        self.page = self.store.view(|view| view.records(&query))?.into_iter();
+        self.read = self.page.as_slice().last().map_or(self.read, |last| last.seq);
+        Ok(self.page.next())
+    }
+}
+
+impl Iterator for Decisions<'_> {
+    type Item = Result<Decided, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.over {
+            let record = match self.next_record() {
+                Ok(Some(record)) => record,
+                Ok(None) => break,
+                Err(error) => {
+                    self.over = true;
+                    return Some(Err(error));
+                }
+            };
+            if self.wanted.until.is_some_and(|until| record.at >= until) {
+                break;
             }
-            let Some(found) = decided(record) else { continue };
-            if wanted.fits(&found) && each(found).is_break() {
-                return Ok(record.seq);
+            self.looked_at = record.seq;
+            if let Some(found) = decided(&record).filter(|found| self.wanted.fits(found)) {
+                return Some(Ok(found));
             }
         }
+        self.over = true;
+        None
     }
 }
 

@@ -11,7 +11,7 @@ use anyhow::Result;
 use lictor::past::{Decided, Summary, rules_of, said_by};
 use lictor::{Asking, Mode, Project, Runtime};
 use lictor_agents::transcripts::{Entry, Tally, Transcript, find, find_in};
-use lictor_core::{Action, Facts, Outcome, Timestamp};
+use lictor_core::{Action, Outcome, Timestamp};
 
 use super::Stage;
 use crate::here;
@@ -165,7 +165,7 @@ impl Judges<'_> {
             observed: false,
             answered: false,
             seen_before: false,
-            facts: Facts::none(),
+            recorded_facts: None,
             action,
         };
         past.summary

@@ -21,14 +21,44 @@ fn store() -> Arc<MemoryStore> {
 }
 
 fn found(wanted: Wanted) -> Vec<String> {
-    let mut titles = Vec::new();
     let store = store();
-    decisions(&*store, &wanted, 0, |decided| {
-        titles.push(title(&decided.action));
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    titles
+    let all = Decisions::after(&*store, &wanted, 0).unwrap();
+    all.map(|decided| title(&decided.unwrap().action)).collect()
+}
+
+#[test]
+fn reading_goes_on_where_it_ended() {
+    let store = store();
+    let nothing = Wanted { since: None, ..Wanted::default() };
+    let mut all = Decisions::after(&*store, &nothing, 0).unwrap();
+    let first = all.next().unwrap().unwrap();
+    assert_eq!(all.looked_at(), first.id);
+    let mut rest = Decisions::after(&*store, &nothing, all.looked_at()).unwrap();
+    assert_eq!(
+        rest.by_ref().map(|decided| title(&decided.unwrap().action)).collect::<Vec<_>>(),
+        ["bash rm x", "bash rm y"]
+    );
+    let head = store.view(|view| view.head()).unwrap().seq;
+    assert_eq!(rest.looked_at(), head);
+    let none = Wanted { until: Some(first.at), ..Wanted::default() };
+    let mut none = Decisions::after(&*store, &none, 0).unwrap();
+    assert!(none.next().is_none() && none.looked_at() < first.id);
+}
+
+/// What is read in short is what the whole record says.
+#[test]
+fn a_decision_is_read_as_the_whole_record_says_it() {
+    let store = store();
+    for record in store.view(|view| view.records(&Query::all())).unwrap() {
+        let Some(short) = decided(&record) else { continue };
+        let whole: crate::log::Evaluated<'_> = serde_json::from_str(&record.body).unwrap();
+        let rules = rules_of(&whole.evaluation);
+        assert_eq!(short.said, said_by(&rules, &whole.evaluation));
+        assert_eq!((short.rules.clone(), short.decision), (rules, whole.evaluation.decision));
+        let reason = whole.evaluation.deciding().first().map_or("", |given| given.verdict.reason());
+        assert_eq!(short.reason, reason);
+        assert_eq!((&short.action, short.facts()), (&*whole.action, whole.facts.into_owned()));
+    }
 }
 
 #[test]
