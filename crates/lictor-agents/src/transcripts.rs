@@ -146,6 +146,14 @@ fn walk(path: &Path, depth: usize, each: &mut dyn FnMut(&Path)) {
 }
 
 impl Transcript {
+    /// What the transcripts of one session have in common: some agents keep a file for each subagent or each part of a
+    /// message. Told by the beginning of the file; one that names no session stands for itself.
+    #[must_use]
+    pub fn session_group(&self) -> String {
+        let named = source::first_session(&self.path);
+        named.unwrap_or_else(|| self.path.to_string_lossy().into_owned())
+    }
+
     /// Tells `each` what the transcript holds, in order, until it has heard enough.
     ///
     /// # Errors

@@ -29,6 +29,11 @@ impl MemoryStore {
     pub fn keeping(records: usize) -> Self {
         Self { keep: Some(records), ..Self::default() }
     }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        *self.state.write().unwrap_or_else(PoisonError::into_inner) = State::default();
+    }
 }
 
 /// A space and a key in it.

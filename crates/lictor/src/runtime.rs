@@ -187,7 +187,7 @@ impl Runtime {
         current: Arc<Snapshot>,
         clock: impl Clock + 'static,
     ) -> Result<Self, Error> {
-        Self::replaying(project, current, clock, || None)
+        Self::over_memory(project, Arc::new(MemoryStore::new()), current, clock)
     }
 
     /// The same over recorded facts, where `recorded` has them.
@@ -204,6 +204,20 @@ impl Runtime {
         Self::alone(project.clone(), store, clock, current, move |look, action| {
             recorded().unwrap_or_else(|| look.facts(action))
         })
+    }
+
+    /// The project's policy over a store in memory that the caller keeps, to empty it between sessions.
+    ///
+    /// # Errors
+    /// When the graph cannot be built.
+    pub fn over_memory(
+        project: &Project,
+        store: Arc<MemoryStore>,
+        current: Arc<Snapshot>,
+        clock: impl Clock + 'static,
+    ) -> Result<Self, Error> {
+        let clock = SharedClock(Arc::new(clock));
+        Self::alone(project.clone(), store, clock, current, |look, action| look.facts(action))
     }
 
     /// For sessions that belong elsewhere: only the current policy has a word.

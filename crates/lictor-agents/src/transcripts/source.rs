@@ -91,6 +91,23 @@ pub(super) fn document(path: &Path, reader: &mut Reader) -> io::Result<Option<Va
     Ok(value)
 }
 
+/// So much of a file is looked at for the session it belongs to.
+const BEGINNING: u64 = 16 * 1024;
+
+/// The first session that the beginning of a file names.
+pub(super) fn first_session(path: &Path) -> Option<String> {
+    let mut start = Vec::new();
+    File::open(path).ok()?.take(BEGINNING).read_to_end(&mut start).ok()?;
+    let (at, mark) = [&b"\"sessionId\""[..], b"\"sessionID\""]
+        .into_iter()
+        .filter_map(|mark| memmem::find(&start, mark).map(|at| (at, mark.len())))
+        .min()?;
+    let rest = start.get(at + mark..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    let rest = rest.strip_prefix(b"\"")?;
+    let end = memchr::memchr(b'"', rest)?;
+    rest.get(..end).map(|id| String::from_utf8_lossy(id).into_owned())
+}
+
 /// Whose transcript a file is: by the place it lies in, or else by what its first lines say.
 pub(super) fn whose(path: &Path) -> Option<Agent> {
     let by_name: Vec<&Agent> =

@@ -131,3 +131,19 @@ fn times_are_read_however_they_are_written() {
     }
     assert_eq!(moment(&Value::from("yesterday")), None);
 }
+
+#[test]
+fn transcripts_of_one_session_belong_together() {
+    let scratch = tempfile::tempdir().unwrap();
+    let group = |name: &str, text: &str| {
+        let path = scratch.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        Transcript { agent: Agent::ClaudeCode, path, bytes: 0, changed: None }.session_group()
+    };
+    assert_eq!(group("a", "{\"type\":\"summary\"}\n{\"sessionId\":\"s1\",\"cwd\":\"/\"}"), "s1");
+    assert_eq!(group("b", "{\"x\": 1, \"sessionId\" : \"s1\"}"), "s1");
+    assert_eq!(group("c", "{\"sessionID\":\"ses_2\"}"), "ses_2");
+    for (name, text) in [("d", "no session"), ("e", "{\"sessionId\":7}"), ("f", "{\"sessionId\":\"cut o")] {
+        assert!(group(name, text).ends_with(name), "{text}");
+    }
+}

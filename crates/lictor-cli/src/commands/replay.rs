@@ -1,5 +1,6 @@
 //! `lictor replay`: what a changed policy would have said about what happened.
 
+mod judges;
 mod machine;
 mod transcript;
 

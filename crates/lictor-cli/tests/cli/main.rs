@@ -29,6 +29,7 @@ mod hook;
 mod init;
 mod json_schema;
 mod ledger;
+mod looking_back;
 mod mcp;
 mod mistakes;
 mod month;

@@ -29,6 +29,14 @@ pub struct Counts {
 }
 
 impl Counts {
+    fn join(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.pass += other.pass;
+        self.warn += other.warn;
+        self.ask += other.ask;
+        self.block += other.block;
+    }
+
     fn add(&mut self, decision: Decision) {
         self.calls += 1;
         match decision {
@@ -49,6 +57,20 @@ pub struct RuleUse {
     pub decision: Decision,
     /// What it was about, for example.
     pub examples: Vec<Example>,
+}
+
+impl RuleUse {
+    fn new(decision: Decision) -> Self {
+        Self { count: 0, decision, examples: Vec::new() }
+    }
+
+    /// Keeps the first few that differ.
+    fn example(&mut self, example: Example) {
+        if self.examples.len() < EXAMPLES && !self.examples.iter().any(|known| known.action == example.action)
+        {
+            self.examples.push(example);
+        }
+    }
 }
 
 /// One decision, for example.
@@ -132,18 +154,44 @@ impl Summary {
             self.sessions += 1;
         }
         for (rule, said) in decided.rules.iter().zip(&decided.said) {
-            let used = self.rules.entry(rule.clone()).or_insert_with(|| RuleUse {
-                count: 0,
-                decision: *said,
-                examples: Vec::new(),
-            });
+            let used = self.rules.entry(rule.clone()).or_insert_with(|| RuleUse::new(*said));
             used.count += 1;
             used.decision = used.decision.max(*said);
-            let action = title(&decided.action);
-            if used.examples.len() < EXAMPLES && !used.examples.iter().any(|known| known.action == action) {
-                used.examples.push(Example { id: decided.id, action });
+            if used.examples.len() < EXAMPLES {
+                used.example(Example { id: decided.id, action: title(&decided.action) });
             }
         }
+    }
+
+    /// Adds what came after it, as if it had been added here one by one. A question that was asked in one and answered in
+    /// the other counts as not answered.
+    pub fn join(&mut self, later: Self) {
+        self.total.join(later.total);
+        self.observed += later.observed;
+        for (day, counts) in later.days {
+            self.days.entry(day).or_default().join(counts);
+        }
+        for (agent, counts) in later.agents {
+            self.agents.entry(agent).or_default().join(counts);
+        }
+        for (rule, used) in later.rules {
+            let known = self.rules.entry(rule).or_insert_with(|| RuleUse::new(used.decision));
+            known.count += used.count;
+            known.decision = known.decision.max(used.decision);
+            used.examples.into_iter().for_each(|example| known.example(example));
+        }
+        self.approvals.requested += later.approvals.requested;
+        self.approvals.granted += later.approvals.granted;
+        self.approvals.denied += later.approvals.denied;
+        self.approvals.waited_ms.extend(later.approvals.waited_ms);
+        self.approvals.waited_ms.sort_unstable();
+        self.wrong += later.wrong;
+        for (level, count) in later.findings {
+            *self.findings.entry(level).or_default() += count;
+        }
+        self.seen.extend(later.seen);
+        self.sessions = self.seen.len() as u64;
+        self.open.extend(later.open);
     }
 
     /// Adds whatever a record says.

@@ -1,28 +1,32 @@
 //! Every transcript on this machine against the current policy: what Lictor would have stopped before it was there.
+//!
+//! Sessions are judged side by side, each from an empty store, and counted in the order in which they were found: what
+//! comes out does not depend on who judged what.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
-use lictor::past::{Decided, Summary, rules_of, said_by};
-use lictor::{Asking, Mode, Project, Runtime};
-use lictor_agents::transcripts::{Entry, Tally, Transcript, find, find_in};
-use lictor_core::{Action, Outcome, Timestamp};
+use anyhow::{Result, anyhow};
+use lictor::past::Summary;
+use lictor_agents::transcripts::{Entry, Transcript, find, find_in};
+use lictor_core::{Action, Timestamp};
 
-use super::Stage;
+use super::judges::Judges;
 use crate::here;
 use crate::output;
 use crate::progress::Progress;
 use crate::time_format;
 
-/// After so many calls a project's judge is made anew: its record is kept in memory and would grow without end.
-const CALLS_KEPT: u64 = 2_000;
-/// So many projects are kept ready to judge at a time.
-const PROJECTS: usize = 16;
+/// So many threads judge at most: each keeps policies ready.
+const THREADS: usize = 8;
+/// So many calls wait for their end. Some agents never say how one ended.
+const OPEN: usize = 256;
 
 /// What the transcripts came to.
 #[derive(Default)]
@@ -32,11 +36,21 @@ pub struct Past {
     /// How many transcripts were read.
     pub transcripts: u64,
     /// Of which projects there were calls.
-    pub projects: std::collections::BTreeSet<PathBuf>,
+    pub projects: BTreeSet<PathBuf>,
     /// What could not be read.
     pub damaged: u64,
     /// The time was over first.
     pub unfinished: bool,
+}
+
+impl Past {
+    fn join(&mut self, later: Self) {
+        self.summary.join(later.summary);
+        self.transcripts += later.transcripts;
+        self.projects.extend(later.projects);
+        self.damaged += later.damaged;
+        self.unfinished |= later.unfinished;
+    }
 }
 
 /// Judges every call since then in these directories, or in the places where agents keep transcripts.
@@ -47,24 +61,30 @@ pub fn judge(
     budget: Option<Duration>,
     progress: &Progress,
 ) -> Result<Past> {
+    let until = budget.map(|budget| Instant::now() + budget);
     let mut transcripts = match directories {
         [] => find(&here::homes()),
         named => named.iter().flat_map(|directory| find_in(directory)).collect(),
     };
     transcripts.retain(|transcript| written_since(transcript, since));
-    progress.next("replaying", transcripts.iter().map(|transcript| transcript.bytes / 1024 + 1).sum());
-    let mut judges = Judges { policy, ready: HashMap::new() };
-    let mut past = Past::default();
-    let until = budget.map(|budget| Instant::now() + budget);
-    for transcript in &transcripts {
-        if until.is_some_and(|until| Instant::now() > until) {
-            past.unfinished = true;
-            break;
-        }
-        one(transcript, since, &mut judges, &mut past, until)?;
-        progress.step(transcript.bytes / 1024 + 1);
-    }
-    Ok(past)
+    progress.next("replaying", transcripts.iter().map(steps).sum());
+    let sessions = sessions(transcripts);
+    let work = Work {
+        sessions: &sessions,
+        next: AtomicUsize::new(0),
+        since,
+        policy,
+        until,
+        progress,
+        joined: Mutex::default(),
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(THREADS).min(sessions.len());
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| work.run())).collect();
+        work.run()?;
+        others.into_iter().try_for_each(|other| other.join().map_err(|_| anyhow!("a thread failed"))?)
+    })?;
+    Ok(work.joined.into_inner().unwrap_or_else(PoisonError::into_inner).all())
 }
 
 fn written_since(transcript: &Transcript, since: Option<Timestamp>) -> bool {
@@ -73,115 +93,151 @@ fn written_since(transcript: &Transcript, since: Option<Timestamp>) -> bool {
     !matches!((changed, since), (Some(changed), Some(since)) if changed < since.0)
 }
 
-fn one(
-    transcript: &Transcript,
+fn steps(transcript: &Transcript) -> u64 {
+    transcript.bytes / 1024 + 1
+}
+
+/// The transcripts of each session, in the order in which the first of each was found.
+fn sessions(transcripts: Vec<Transcript>) -> Vec<Vec<Transcript>> {
+    let mut sessions: Vec<Vec<Transcript>> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for transcript in transcripts {
+        let place = *known.entry(transcript.session_group()).or_insert(sessions.len());
+        match sessions.get_mut(place) {
+            Some(session) => session.push(transcript),
+            None => sessions.push(vec![transcript]),
+        }
+    }
+    sessions
+}
+
+/// What all threads share.
+struct Work<'a> {
+    sessions: &'a [Vec<Transcript>],
+    next: AtomicUsize,
     since: Option<Timestamp>,
-    judges: &mut Judges<'_>,
-    past: &mut Past,
-    until: Option<Instant>,
-) -> Result<()> {
-    let mut open: HashMap<String, Action> = HashMap::new();
-    let mut failed = None;
-    let read = transcript.read(|entry| {
-        let told = match entry {
-            // What says no time counts: it lies in a file that was written since.
-            Entry::Call(action) if since.is_some_and(|since| action.at.0 > 0 && action.at < since) => Ok(()),
-            Entry::Call(action) => judges.call(*action, &mut open, past),
-            Entry::Done { id, success } => {
-                if let Some(action) = open.remove(&id) {
-                    judges.done(&action, success);
-                }
-                Ok(())
-            }
-        };
-        if let Err(error) = told {
-            failed = Some(error);
-            return ControlFlow::Break(());
-        }
-        if until.is_some_and(|until| Instant::now() > until) {
-            past.unfinished = true;
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    });
-    match (failed, read) {
-        (Some(error), _) => return Err(error),
-        (None, Ok(Tally { damaged, .. })) => past.damaged += damaged,
-        // One that cannot be opened must not hide the others.
-        (None, Err(_)) => past.damaged += 1,
-    }
-    past.transcripts += 1;
-    Ok(())
-}
-
-/// The judge of each project, as long as it is needed.
-struct Judges<'a> {
     policy: Option<&'a Path>,
-    ready: HashMap<PathBuf, Judge>,
+    until: Option<Instant>,
+    progress: &'a Progress,
+    joined: Mutex<Joined>,
 }
 
-struct Judge {
-    runtime: Runtime,
-    stage: Stage,
-    calls: u64,
+/// What was judged so far: sessions are joined in their order, whoever is done first.
+#[derive(Default)]
+struct Joined {
+    past: Past,
+    count: usize,
+    waiting: BTreeMap<usize, Past>,
 }
 
-impl Judges<'_> {
-    /// The judge for a directory. A directory that is gone belongs to no project.
-    fn of(&mut self, cwd: &str) -> Result<(&mut Judge, PathBuf)> {
-        let project: Project = here::project(Path::new(cwd));
-        let root = project.root.clone();
-        let used_up = self.ready.get(&root).is_some_and(|judge| judge.calls >= CALLS_KEPT);
-        if used_up || (self.ready.len() >= PROJECTS && !self.ready.contains_key(&root)) {
-            self.ready.clear();
+impl Joined {
+    fn add(&mut self, place: usize, past: Past) {
+        self.waiting.insert(place, past);
+        while let Some(next) = self.waiting.remove(&self.count) {
+            self.past.join(next);
+            self.count += 1;
         }
-        if !self.ready.contains_key(&root) {
-            let stage = Stage::default();
-            let current = Arc::new(super::policy(&project, self.policy)?);
-            let runtime = Runtime::replaying(&project, current, stage.clone(), || None)?;
-            self.ready.insert(root.clone(), Judge { runtime, stage, calls: 0 });
-        }
-        let judge = self.ready.get_mut(&root).ok_or_else(|| anyhow::anyhow!("no judge for `{cwd}`"))?;
-        Ok((judge, root))
     }
 
-    fn call(&mut self, action: Action, open: &mut HashMap<String, Action>, past: &mut Past) -> Result<()> {
-        let (judge, root) = self.of(&action.cwd)?;
-        judge.calls += 1;
-        judge.stage.now.store(action.at.0, Ordering::Relaxed);
-        let mode = Mode { asking: Asking::Caller, ..Mode::default() };
-        let evaluation = judge.runtime.engine().evaluate_with(&action, mode);
-        let deciding = evaluation.deciding();
-        let rules = rules_of(&evaluation);
-        let decided = Decided {
-            id: 0,
-            at: action.at,
-            session: action.session.clone(),
-            decision: evaluation.decision,
-            reason: deciding.first().map(|given| given.verdict.reason().to_owned()).unwrap_or_default(),
-            said: said_by(&rules, &evaluation),
-            rules,
-            dry: false,
-            observed: false,
-            answered: false,
-            seen_before: false,
-            recorded_facts: None,
-            action,
-        };
-        past.summary
-            .decision(&decided, |at| if at.0 == 0 { "unknown".to_owned() } else { time_format::day(at) });
-        past.projects.insert(root);
-        if let Some(id) = decided.action.tool_use_id.clone() {
-            open.insert(id, decided.action);
+    fn all(self) -> Past {
+        let mut past = self.past;
+        self.waiting.into_values().for_each(|left| past.join(left));
+        past
+    }
+}
+
+impl Work<'_> {
+    /// Judges sessions until none is left.
+    fn run(&self) -> Result<()> {
+        let mut judges = Judges::new(self.policy);
+        loop {
+            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(session) = self.sessions.get(place) else { return Ok(()) };
+            judges.next_session();
+            let judged = self.session(session, &mut judges);
+            if judged.is_err() {
+                // Nobody begins another one.
+                self.next.store(self.sessions.len(), Ordering::Relaxed);
+            }
+            self.joined.lock().unwrap_or_else(PoisonError::into_inner).add(place, judged?);
         }
+    }
+
+    fn session(&self, transcripts: &[Transcript], judges: &mut Judges<'_>) -> Result<Past> {
+        let mut past = Past::default();
+        for transcript in transcripts {
+            if self.is_over() {
+                past.unfinished = true;
+                break;
+            }
+            self.one(transcript, judges, &mut past)?;
+            self.progress.step(steps(transcript));
+        }
+        Ok(past)
+    }
+
+    fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() > until)
+    }
+
+    fn one(&self, transcript: &Transcript, judges: &mut Judges<'_>, past: &mut Past) -> Result<()> {
+        let mut open = Open::default();
+        let mut failed = None;
+        let since = self.since;
+        let read = transcript.read(|entry| {
+            match entry {
+                // What says no time counts: it lies in a file that was written since.
+                Entry::Call(action) if since.is_some_and(|since| action.at.0 > 0 && action.at < since) => {}
+                Entry::Call(action) => match judges.call(&action, &mut past.summary) {
+                    Ok(root) => {
+                        past.projects.insert(root);
+                        open.add(*action);
+                    }
+                    Err(error) => {
+                        failed = Some(error);
+                        return ControlFlow::Break(());
+                    }
+                },
+                Entry::Done { id, success } => {
+                    if let Some(action) = open.take(&id) {
+                        judges.done(&action, success);
+                    }
+                }
+            }
+            if self.is_over() {
+                past.unfinished = true;
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        // One that cannot be opened must not hide the others.
+        past.damaged += read.map_or(1, |tally| tally.damaged);
+        past.transcripts += 1;
         Ok(())
     }
+}
 
-    fn done(&mut self, action: &Action, success: bool) {
-        let Ok((judge, _)) = self.of(&action.cwd) else { return };
-        let outcome = if success { Outcome::success() } else { Outcome::failure("as recorded") };
-        // The store is in memory; there is nothing that could fail and matter.
-        let _ = judge.runtime.engine().post_action(action, outcome);
+/// Calls whose end was not told yet, the oldest first.
+#[derive(Default)]
+struct Open(VecDeque<Action>);
+
+impl Open {
+    fn add(&mut self, action: Action) {
+        if action.tool_use_id.is_none() {
+            return;
+        }
+        if self.0.len() >= OPEN {
+            self.0.pop_front();
+        }
+        self.0.push_back(action);
+    }
+
+    fn take(&mut self, id: &str) -> Option<Action> {
+        let place = self.0.iter().position(|action| action.tool_use_id.as_deref() == Some(id))?;
+        self.0.remove(place)
     }
 }
 

@@ -45,3 +45,38 @@ fn decisions_rules_and_waits_are_counted() {
     assert_eq!((waits.requested, waits.granted, waits.denied), (1, 1, 0));
     assert_eq!(waits.median_ms(), Some(60_000 - waiting.requested_at.0));
 }
+
+/// Parts that were counted apart come to what the whole comes to.
+#[test]
+fn summaries_are_joined() {
+    let guard = guard_fn("careful", |action, _| match action.text("command") {
+        Some(command) if command.starts_with("rm") => {
+            Verdict::block("deletes", "keep it").by_rule("files.delete")
+        }
+        Some("touch y") => Verdict::warn("touches").by_rule("files.touch"),
+        _ => Verdict::pass(),
+    });
+    let store = Arc::new(MemoryStore::new());
+    let engine =
+        PolicyEngine::builder(guard).shared_store(store.clone()).clock(At(0.into())).build().unwrap();
+    let commands = ["ls", "rm a", "rm b", "touch y", "rm a", "rm c", "rm d", "ls"];
+    for (number, command) in commands.into_iter().enumerate() {
+        let agent = if number % 2 == 0 { "codex" } else { "claude-code" };
+        let session = format!("s{}", number / 3);
+        let _ = engine.evaluate(&Action::bash(command).in_session(session).by_agent(agent));
+    }
+    let records = store.view(|view| view.records(&Query::all())).unwrap();
+    let count = |records: &[Record]| {
+        let mut summary = Summary::default();
+        records.iter().for_each(|record| summary.record(record, |at| (at.0 / 4000).to_string()));
+        summary
+    };
+    let whole = serde_json::to_value(count(&records)).unwrap();
+    for place in 0..=records.len() {
+        let (first, rest) = records.split_at(place);
+        let mut joined = count(first);
+        joined.join(count(rest));
+        assert_eq!(serde_json::to_value(&joined).unwrap(), whole, "parted at {place}");
+    }
+    assert_eq!(whole["rules"]["files.delete"]["examples"].as_array().unwrap().len(), EXAMPLES);
+}

@@ -1,0 +1,157 @@
+//! The judges of projects: the current policy of each over a store in memory, ready for the calls of transcripts.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use anyhow::Result;
+use lictor::past::{Decided, Summary, rules_of, said_by};
+use lictor::{Asking, Mode, Runtime};
+use lictor_core::{Action, Decision, Evaluation, Outcome};
+use lictor_store::{Durability, Keys, MemoryStore, Space, StoreExt as _};
+
+use super::Stage;
+use crate::here;
+use crate::time_format;
+
+/// So many projects are kept ready to judge at a time.
+const PROJECTS: usize = 16;
+/// So many directories are remembered with the project that they belong to.
+const DIRECTORIES: usize = 4_096;
+/// So many records are kept. Nobody reads them but guards that ask about the newest calls.
+const RECORDS: usize = 64;
+
+/// The judge of each project, as long as it is needed.
+pub(super) struct Judges<'a> {
+    policy: Option<&'a Path>,
+    ready: HashMap<PathBuf, Judge>,
+    roots: HashMap<String, PathBuf>,
+    /// Counts the sessions.
+    session: u64,
+}
+
+struct Judge {
+    runtime: Runtime,
+    store: Arc<MemoryStore>,
+    stage: Stage,
+    /// The session that its store is about.
+    session: u64,
+}
+
+impl<'a> Judges<'a> {
+    pub(super) fn new(policy: Option<&'a Path>) -> Self {
+        Self { policy, ready: HashMap::new(), roots: HashMap::new(), session: 0 }
+    }
+
+    /// What follows belongs to another session: nothing is known of those before.
+    pub(super) fn next_session(&mut self) {
+        self.session += 1;
+    }
+
+    /// The judge for a directory, and the root of its project. A directory that is gone belongs to no project.
+    fn of(&mut self, cwd: &str) -> Result<(&Judge, PathBuf)> {
+        let root = self.root(cwd);
+        if !self.ready.contains_key(&root) {
+            self.make_room();
+        }
+        let judge = match self.ready.entry(root.clone()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(Judge::new(&root, self.policy)?),
+        };
+        if judge.session != self.session {
+            judge.session = self.session;
+            judge.store.clear();
+        }
+        Ok((judge, root))
+    }
+
+    fn root(&mut self, cwd: &str) -> PathBuf {
+        if let Some(root) = self.roots.get(cwd) {
+            return root.clone();
+        }
+        if self.roots.len() >= DIRECTORIES {
+            self.roots.clear();
+        }
+        let root = here::project(Path::new(cwd)).root;
+        self.roots.insert(cwd.to_owned(), root.clone());
+        root
+    }
+
+    /// Those of other sessions go first, so that what is known of this one does not depend on who came before.
+    fn make_room(&mut self) {
+        if self.ready.len() >= PROJECTS {
+            self.ready.retain(|_, judge| judge.session == self.session);
+        }
+        if self.ready.len() >= PROJECTS {
+            self.ready.clear();
+        }
+    }
+
+    /// Judges a call and counts it. The project that it belongs to comes back.
+    pub(super) fn call(&mut self, action: &Action, summary: &mut Summary) -> Result<PathBuf> {
+        let (judge, root) = self.of(&action.cwd)?;
+        judge.stage.now.store(action.at.0, Ordering::Relaxed);
+        let mode = Mode { asking: Asking::Caller, ..Mode::default() };
+        let evaluation = judge.runtime.engine().evaluate_with(action, mode);
+        if evaluation.decision == Decision::Ask {
+            judge.forget_questions();
+        }
+        let day = |at: lictor_core::Timestamp| match at.0 {
+            0 => "unknown".to_owned(),
+            _ => time_format::day(at),
+        };
+        summary.decision(&decided(action, &evaluation), day);
+        Ok(root)
+    }
+
+    /// Takes in how a call ended.
+    pub(super) fn done(&mut self, action: &Action, success: bool) {
+        let Ok((judge, _)) = self.of(&action.cwd) else { return };
+        let outcome = if success { Outcome::success() } else { Outcome::failure("as recorded") };
+        // The store is in memory; there is nothing that could fail and matter.
+        let _ = judge.runtime.engine().post_action(action, outcome);
+    }
+}
+
+impl Judge {
+    fn new(root: &Path, policy: Option<&Path>) -> Result<Self> {
+        let project = here::project(root);
+        let (stage, store) = (Stage::default(), Arc::new(MemoryStore::keeping(RECORDS)));
+        let current = Arc::new(super::policy(&project, policy)?);
+        let runtime = Runtime::over_memory(&project, Arc::clone(&store), current, stage.clone())?;
+        Ok(Self { runtime, store, stage, session: 0 })
+    }
+
+    /// Nobody will answer them, and each is kept with its whole action.
+    fn forget_questions(&self) {
+        // As above: in memory nothing fails.
+        let _ = self.store.update(Durability::Process, |tx| {
+            for (id, _) in tx.scan(Space::Approval, &Keys::all())? {
+                tx.delete(Space::Approval, &id)?;
+            }
+            Ok(())
+        });
+    }
+}
+
+fn decided(action: &Action, evaluation: &Evaluation) -> Decided {
+    let deciding = evaluation.deciding();
+    let rules = rules_of(evaluation);
+    Decided {
+        id: 0,
+        at: action.at,
+        session: action.session.clone(),
+        decision: evaluation.decision,
+        reason: deciding.first().map(|given| given.verdict.reason().to_owned()).unwrap_or_default(),
+        said: said_by(&rules, evaluation),
+        rules,
+        dry: false,
+        observed: false,
+        answered: false,
+        seen_before: false,
+        recorded_facts: None,
+        action: action.clone(),
+    }
+}
