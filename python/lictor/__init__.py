@@ -4,6 +4,10 @@ Every action passes through a policy graph and comes back as pass, warn, ask or 
 ``engine.evaluate(action)`` before it acts, ``engine.post_action(action, outcome)`` afterwards.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from lictor.actions import Action, ActionKind
 from lictor.context import GovernanceContext, SessionState
 from lictor.engine import EvaluationResult, PolicyEngine, PostResult, Question
@@ -23,7 +27,6 @@ from lictor.guards import BaseGuard, Guard, guard
 from lictor.layers import GovernanceLayer
 from lictor.nodes import All, Any, Escalate, Not, Threshold, When, layered, pipeline
 from lictor.outcomes import Answer, Outcome, StopResult
-from lictor.project import Project, ProjectEvaluation
 from lictor.stores import InMemorySessionStore, SessionStore, SQLiteSessionStore
 from lictor.tracers import (
     CollectingTracer,
@@ -34,6 +37,9 @@ from lictor.tracers import (
     Tracer,
 )
 from lictor.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from lictor.project import Project, ProjectEvaluation
 
 __all__ = [
     "Action",
@@ -83,3 +89,12 @@ __all__ = [
     "pipeline",
 ]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    # Many programs build their graph in code and never open a project.
+    if name in ("Project", "ProjectEvaluation"):
+        from lictor import project
+
+        return getattr(project, name)
+    raise AttributeError(f"module `lictor` has no attribute `{name}`")

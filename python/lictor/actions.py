@@ -41,7 +41,7 @@ class Action:
     """An action, checked once. Equal actions have equal digests."""
 
     # Read-only: what is judged is what was given, whatever a guard does with the object.
-    __slots__ = ("_kind", "_metadata", "_options", "_payload", "_raw")
+    __slots__ = ("_judged", "_kind", "_metadata", "_options", "_payload", "_raw")
     __match_args__ = ("kind", "payload")
 
     def __init__(
@@ -86,6 +86,8 @@ class Action:
         except (ValueError, TypeError) as error:
             raise ActionError(str(error), "give plain data: text, numbers, lists and mappings") from error
         self._raw = raw
+        # The last session of an engine that it was judged in, and the action in it.
+        self._judged: tuple[str, RawAction] | None = None
         self._payload = MappingProxyType(data)
         self._kind: ActionKind | str = _KINDS.get(name, name)
         self._options: Mapping[str, Any] = MappingProxyType(options)
@@ -167,6 +169,19 @@ class Action:
         """A field of the payload, if it is text."""
         value = self._payload.get(field)
         return value if isinstance(value, str) else None
+
+    def _in_session(self, session: str) -> RawAction:
+        """What an engine judges whose own session this is."""
+        known = self._judged
+        if known is None or known[0] != session:
+            try:
+                known = (session, self._raw.in_session(session))
+            except UnicodeError as error:
+                raise ActionError(
+                    "`session_id` is not Unicode text", "give text that can be written as UTF-8"
+                ) from error
+            self._judged = known
+        return known[1]
 
     def replace(self, **options: Any) -> Action:
         """The same action with other options."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lictor.context import CalledContext
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from lictor.ledger import Ledger, Level
 
 # How many names a message has, and how many plans are looked at.
@@ -65,6 +66,8 @@ class TaskCompletionContext(CalledContext):
     @property
     def filesystem(self) -> Path:
         """The engine's root directory."""
+        from pathlib import Path
+
         return Path(self._root)
 
 

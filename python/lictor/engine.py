@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 import functools
-import logging
 import os
-import uuid
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from lictor._async import asynchronous, is_async, served_by
+from lictor._faults import failed
 from lictor._governing import Governing
-from lictor._lictor import RawEngine, RawEvaluation
+from lictor._lictor import RawAction, RawEngine, RawEvaluation
 from lictor._forks import Reopening
 from lictor.actions import Action
-from lictor.approvals import Approvals
-from lictor.completion import TaskCompletionChecker
-from lictor.completion import configured as checks
 from lictor.context import GovernanceContext, Notes, SessionState
 from lictor.errors import Blocked, GraphError, LictorError, NeedsApproval, PolicyError
-from lictor.feedback import FeedbackProvider, FeedbackProviderConfig, NativeProvider, configured
 from lictor.nodes import All, Plan
 from lictor.outcomes import Answer, Outcome, StopResult
 from lictor.stores import InMemorySessionStore, SessionStore
-from lictor.tools import ToolPolicy
 from lictor.tracers import TraceEntry, Tracer
 from lictor.verdicts import GivenVerdict
 
 if TYPE_CHECKING:
+    from lictor.approvals import Approvals
+    from lictor.completion import TaskCompletionChecker
+    from lictor.feedback import FeedbackProvider, FeedbackProviderConfig, NativeProvider
     from lictor.policies import PolicySet
     from lictor.project import Project
     from lictor.testing import FixedClock
+    from lictor.tools import ToolPolicy
 
-_log = logging.getLogger("lictor")
 _Answers = Sequence[bool | Answer] | bool
 
 # How many calls the history of a session shows.
@@ -189,12 +186,12 @@ class PolicyEngine(Governing[EvaluationResult]):
     ) -> None:
         directory = os.path.abspath(os.fspath(root_dir) if root_dir is not None else os.getcwd())
         plan = Plan(All(root, *policies) if policies else root, directory)
-        providers, checkers = configured(feedback), checks(completion, directory)
+        providers, checkers = _providers(feedback), _checkers(completion, directory)
         store = session_store or InMemorySessionStore()
         self._quick = store.path is None
         self._on_ask = on_ask
         self._tracers: tuple[Tracer, ...] = _tracers(tracer)
-        self._session = uuid.uuid4().hex if default_session == "auto" else default_session
+        self._session = os.urandom(16).hex() if default_session == "auto" else default_session
         if facts not in ("project", "none"):
             raise PolicyError(f"`{facts}` says nothing about facts", "give `project` or `none`")
         project = directory if facts == "project" else None
@@ -259,15 +256,14 @@ class PolicyEngine(Governing[EvaluationResult]):
             return await asyncio.to_thread(self._evaluate, action, dry, observe)
 
     def _evaluate(self, action: Action, dry: bool, observe: bool) -> EvaluationResult:
-        judged = self._in_session(action)
-        raw = self._raw.evaluate(judged._raw, action, dry, observe or self._observes)
+        raw = self._raw.evaluate(self._judged_as(action), action, dry, observe or self._observes)
         result = EvaluationResult(raw, action)
         self._tell(action, result)
         return result
 
     def judged(self, action: Action) -> EvaluationResult | None:
         """What was decided about this very call before: the same session, ``tool_use_id`` and action."""
-        known = self._raw.judged(self._in_session(action)._raw)
+        known = self._raw.judged(self._judged_as(action))
         return None if known is None else EvaluationResult(known, action)
 
     def check(self, action: Action) -> EvaluationResult:
@@ -297,7 +293,7 @@ class PolicyEngine(Governing[EvaluationResult]):
                 for answer in answers
             ]
         try:
-            raw = self._raw.resolve(self._in_session(action)._raw, result._raw, given)
+            raw = self._raw.resolve(self._judged_as(action), result._raw, given)
         except ValueError as error:
             raise PolicyError(str(error), "answer each question with True or False") from error
         return EvaluationResult(raw, action)
@@ -315,8 +311,7 @@ class PolicyEngine(Governing[EvaluationResult]):
     ) -> PostResult:
         """Records what came of an action."""
         happened = Outcome.of(outcome)
-        judged = self._in_session(action)._raw
-        standing, told = self._raw.post_action(judged, action, happened.raw(), advise, self._plan.listens)
+        standing, told = self._raw.post_action(self._judged_as(action), action, happened.raw(), advise, self._plan.listens)
         self._tell_outcome(action, happened, standing)
         return PostResult(standing, told)
 
@@ -413,6 +408,8 @@ class PolicyEngine(Governing[EvaluationResult]):
     @property
     def approvals(self) -> Approvals:
         """Questions that wait for a person."""
+        from lictor.approvals import Approvals
+
         return Approvals(self._raw)
 
     @property
@@ -425,17 +422,18 @@ class PolicyEngine(Governing[EvaluationResult]):
         """What grants are bound to: changes with the graph and with the code of its guards."""
         return self._raw.policy_digest
 
-    def _in_session(self, action: Action) -> Action:
-        if action.session_id is not None or self._session is None:
-            return action
-        return action.replace(session_id=self._session)
+    def _judged_as(self, action: Action) -> RawAction:
+        """The action in its own session, or else in the engine's."""
+        if self._session is None or action.session_id is not None:
+            return action._raw
+        return action._in_session(self._session)
 
     def _tell(self, action: Action, result: EvaluationResult) -> None:
         for tracer in self._tracers:
             try:
                 tracer.trace(action, result)
             except Exception:
-                _log.exception("a tracer failed")
+                failed("a tracer failed")
 
     def _tell_outcome(self, action: Action, outcome: Outcome, standing: str) -> None:
         for tracer in self._tracers:
@@ -445,7 +443,7 @@ class PolicyEngine(Governing[EvaluationResult]):
             try:
                 happened(action, outcome, standing)
             except Exception:
-                _log.exception("a tracer failed")
+                failed("a tracer failed")
 
 
 def _history_of(engine: weakref.ref[PolicyEngine]) -> Callable[[Action], list[dict[str, Any]]]:
@@ -463,6 +461,22 @@ def _permitted(result: EvaluationResult) -> EvaluationResult:
     if not result.passed:
         raise NeedsApproval(result) if result.decision == "ask" else Blocked(result)
     return result
+
+
+def _providers(given: Sequence[Any]) -> list[tuple[Any, ...]]:
+    if not given:
+        return []
+    from lictor.feedback import configured
+
+    return configured(given)
+
+
+def _checkers(given: Any, root: str) -> list[tuple[str, Callable[[dict[str, Any]], tuple[bool, str | None]]]]:
+    if given is None:
+        return []
+    from lictor.completion import configured
+
+    return configured(given, root)
 
 
 def _tracers(tracer: Tracer | Sequence[Tracer] | None) -> tuple[Tracer, ...]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from lictor import _lictor
 from lictor.context import CalledContext
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from lictor.ledger import Ledger, Level
 
 # How many plans with open findings are named.
@@ -198,7 +198,7 @@ class DeadlineFeedback(NativeProvider):
     def __init__(
         self, deadline: float | timedelta, warning_threshold_seconds: float = 120, name: str = "deadline"
     ) -> None:
-        seconds = deadline.total_seconds() if isinstance(deadline, timedelta) else deadline
+        seconds = deadline if isinstance(deadline, (int, float)) else deadline.total_seconds()
         after, warn = round(seconds * 1000), round(warning_threshold_seconds * 1000)
         super().__init__(name, {"Deadline": {"after": after, "warn_below": warn}})
 
@@ -242,6 +242,7 @@ class CommandFeedback:
         self._argv, self._timeout, self._cwd, self.name = list(argv), timeout, cwd, name
 
     def provide(self, *, context: FeedbackContext) -> Feedback | None:
+        import json
         import subprocess
 
         given = json.dumps({"lictor": 1, "for": "feedback", "name": self.name, **context.to_dict()})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 from typing import Any as Anything
 
 from lictor._async import is_async, waiting
@@ -13,7 +13,9 @@ from lictor.errors import GraphError
 from lictor.guards.built_in import NativeGuard
 from lictor.guards.own import describe, is_tool_policy
 from lictor.layers import GovernanceLayer
-from lictor.tools import ToolGuard, listener
+
+if TYPE_CHECKING:
+    from lictor.tools import ToolGuard
 
 # A function, or a condition in the language of ``governance.yaml``: ``"action.task_type == 'deploy'"``.
 Condition = Callable[[Action, GovernanceContext], Anything] | str
@@ -169,6 +171,8 @@ class Plan:
         self.root = self._build(root)
         if self.root is None:
             raise GraphError("nothing in the graph decides", "add a guard that is not in the layer OBSERVE")
+        import hashlib
+
         self.fingerprint = hashlib.sha256("\n".join(self._parts).encode()).hexdigest()
 
     def _build(self, node: Anything) -> Anything:
@@ -197,12 +201,14 @@ class Plan:
                 self._heed(called, callback)
             return ("guard", id(node), name, native())
         if is_tool_policy(node):
+            from lictor.tools import ToolGuard
+
             node = self._tool_guards.setdefault(id(node), ToolGuard(node))
         name, layer, check, sees = describe(node)
         name = self._unique(node, name)
         on_result = getattr(node, "on_result", None)
         self.listens = self.listens or on_result is not None
-        hear = None if on_result is None else listener(on_result)
+        hear = None if on_result is None else _listener(on_result)
         self._parts.append(f"{name} {layer.value} {_code(check)}")
         return ("guard", id(node), None, ("python", name, layer.value, self._called(name, check), sees, hear))
 
@@ -225,6 +231,12 @@ class Plan:
         self._taken.add(numbered)
         self._names[id(node)] = numbered
         return numbered
+
+
+def _listener(on_result: Anything) -> Anything:
+    from lictor.tools import listener
+
+    return listener(on_result)
 
 
 def _code(check: Anything) -> str:

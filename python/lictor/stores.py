@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class SessionStore(Protocol):
@@ -33,4 +35,6 @@ class SQLiteSessionStore:
     path: Path
 
     def __init__(self, path: str | os.PathLike[str] = "lictor.db") -> None:
+        from pathlib import Path
+
         object.__setattr__(self, "path", Path(path).absolute())

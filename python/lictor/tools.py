@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lictor._faults import failed
 from lictor.actions import Action
 from lictor.memory import GuardMemory
 from lictor.outcomes import Outcome
 from lictor.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from lictor.context import GovernanceContext, SessionState
+    from pathlib import Path
 
-_log = logging.getLogger("lictor")
+    from lictor.context import GovernanceContext, SessionState
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,8 @@ class ToolContext:
     @property
     def filesystem(self) -> Path:
         """The directory that the call is made in."""
+        from pathlib import Path
+
         return Path(self.action.cwd)
 
 
@@ -145,6 +146,6 @@ def listener(on_result: Any) -> Any:
         try:
             on_result(action, Outcome.from_dict(fields), GuardMemory(raw))
         except Exception:
-            _log.exception("a guard failed to hear of an outcome")
+            failed("a guard failed to hear of an outcome")
 
     return heard

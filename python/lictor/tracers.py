@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 if TYPE_CHECKING:
+    import logging
+
     from lictor.actions import Action
     from lictor.engine import EvaluationResult
     from lictor.outcomes import Outcome
@@ -87,12 +88,15 @@ class LoggingTracer:
     """Tells Python's logging: blocks as warnings, the rest as information."""
 
     def __init__(self, logger: logging.Logger | None = None) -> None:
+        import logging
+
         self._logger = logger or logging.getLogger("lictor")
+        self._info, self._warning = logging.INFO, logging.WARNING
 
     def trace(self, action: Action, result: EvaluationResult) -> None:
-        level = logging.INFO if result.passed else logging.WARNING
+        level = self._info if result.passed else self._warning
         self._logger.log(level, "%s %r %s", result.decision, action, result.reason)
 
     def happened(self, action: Action, outcome: Outcome, standing: str) -> None:
-        level = logging.WARNING if standing == "bypass" else logging.INFO
+        level = self._warning if standing == "bypass" else self._info
         self._logger.log(level, "%s %r %s", "done" if outcome.success else "failed", action, standing)

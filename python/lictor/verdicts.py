@@ -9,7 +9,7 @@ from typing import Any, Literal
 Status = Literal["pass", "warn", "ask", "block", "error"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Verdict:
     """One guard's answer. The engine knows which guard spoke; ``guard`` is kept for readers."""
 
@@ -20,10 +20,28 @@ class Verdict:
     rule: str | None = None
     evidence: Any = None
 
+    # What a frozen dataclass would have of its own sets every field through a call; guards make one of these each time.
+    def __init__(
+        self,
+        status: Status,
+        guard: str = "",
+        reason: str = "",
+        fix: str = "",
+        rule: str | None = None,
+        evidence: Any = None,
+    ) -> None:
+        fields = self.__dict__
+        fields["status"] = status
+        fields["guard"] = guard
+        fields["reason"] = reason
+        fields["fix"] = fix
+        fields["rule"] = rule
+        fields["evidence"] = evidence
+
     @staticmethod
     def pass_(guard: str = "", reason: str = "") -> Verdict:
         """No objection."""
-        return Verdict("pass", guard, reason)
+        return Verdict("pass", guard, reason) if guard or reason else _PASS
 
     @staticmethod
     def warn(guard: str = "", reason: str = "", fix: str = "") -> Verdict:
@@ -54,6 +72,10 @@ class Verdict:
     @property
     def blocked(self) -> bool:
         return not self.passed
+
+
+# What most guards say of most actions.
+_PASS = Verdict("pass")
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,14 @@ impl RawAction {
         Ok(Self(action))
     }
 
+    /// The same action in that session.
+    fn in_session(&self, id: String) -> PyResult<Self> {
+        let mut action = self.0.clone();
+        action.session = Some(SessionKey { agent: action.actor.agent.clone(), id });
+        action.validate().map_err(|error| errors::raised(Class::Action, &error))?;
+        Ok(Self(action))
+    }
+
     /// What grants are bound to.
     #[getter]
     fn digest(&self) -> String {

@@ -3,8 +3,9 @@
 use lictor::policy::Call;
 use lictor::{Action, CallbackResult, Context, Guard, GuardMemory, Layer, Outcome, Verdict};
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyString};
 
 use crate::context::RawContext;
 use crate::frame::{self, Frame};
@@ -153,23 +154,26 @@ pub(crate) fn verdict(given: &Bound<'_, PyAny>) -> PyResult<Verdict> {
     if let Ok(flag) = given.cast::<PyBool>() {
         return Ok(if flag.is_true() { Verdict::pass() } else { Verdict::block("", "") });
     }
-    let text = |name: &str| given.getattr(name)?.extract::<String>();
-    let status = text("status").map_err(|_| {
+    let py = given.py();
+    let no_verdict = |_: PyErr| {
         let name = given.get_type().name().map_or_else(|_| "value".to_owned(), |name| name.to_string());
         PyTypeError::new_err(format!("a check returned a `{name}`; return a Verdict, True, False or None"))
-    })?;
-    let (reason, fix) = (text("reason")?, text("fix")?);
-    let mut verdict = match status.as_str() {
+    };
+    let status = given.getattr(intern!(py, "status")).map_err(no_verdict)?;
+    let status = status.cast::<PyString>().map_err(|error| no_verdict(error.into()))?;
+    let reason: String = given.getattr(intern!(py, "reason"))?.extract()?;
+    let fix: String = given.getattr(intern!(py, "fix"))?.extract()?;
+    let mut verdict = match status.to_str()? {
         "pass" => Verdict::pass_because(reason),
         "warn" => Verdict::warn(reason).with_fix(fix),
         "ask" => Verdict::ask(reason).with_fix(fix),
         "block" => Verdict::block(reason, fix),
         _ => Verdict::error(reason, fix),
     };
-    if let Some(rule) = given.getattr("rule")?.extract::<Option<String>>()? {
+    if let Some(rule) = given.getattr(intern!(py, "rule"))?.extract::<Option<String>>()? {
         verdict = verdict.by_rule(rule);
     }
-    let evidence = given.getattr("evidence")?;
+    let evidence = given.getattr(intern!(py, "evidence"))?;
     if !evidence.is_none() {
         verdict = verdict.with_evidence(json::value(&evidence)?);
     }

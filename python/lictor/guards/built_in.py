@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -272,5 +271,7 @@ class AuditGuard(BaseGuard):
         elif callable(self._sink):
             self._sink(record)
         else:
+            import json
+
             self._sink.write(json.dumps(record) + "\n")
         return Verdict.pass_()
