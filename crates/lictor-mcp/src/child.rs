@@ -3,13 +3,11 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use lictor_core::Digest;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::hub::Upstream;
@@ -136,6 +134,13 @@ impl Process {
     }
 }
 
+impl Started {
+    /// The number of its group of processes.
+    pub(crate) fn group(&self) -> u32 {
+        self.child.id()
+    }
+}
+
 /// A started server: its process, and both ends of it.
 pub(crate) struct Started {
     pub(crate) child: Child,
@@ -206,25 +211,4 @@ pub(crate) fn end(child: &mut Child, process: &Process) -> Result<ExitStatus, St
 pub(crate) fn end_scanned(child: &mut Child) {
     let process = Process::of(child);
     let _ = end(child, &process);
-}
-
-/// What pins are bound to: the program that is run, as a path where one is found, and its arguments.
-pub(crate) fn identity(server: &ServerCommand) -> String {
-    let mut words = Vec::new();
-    for (index, word) in server.argv.iter().enumerate() {
-        let found = (index == 0).then(|| found_on_path(word)).flatten();
-        words.push(found.map_or_else(|| word.clone(), PathBuf::into_os_string));
-    }
-    let text: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    format!("{} {}", text.join(" "), Digest::of(text.join("\0").as_bytes()).short())
-}
-
-fn found_on_path(program: &OsString) -> Option<PathBuf> {
-    if Path::new(program).components().count() > 1 {
-        return std::fs::canonicalize(program).ok();
-    }
-    let path = std::env::var_os("PATH")?;
-    let found =
-        std::env::split_paths(&path).map(|directory| directory.join(program)).find(|file| file.is_file())?;
-    std::fs::canonicalize(found).ok()
 }

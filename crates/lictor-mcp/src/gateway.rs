@@ -13,6 +13,7 @@ use lictor::governed::SessionsAbove;
 use lictor::{Action, ActionKind, Asking, Companion, Evaluation, Mode, Runtime, SessionKey};
 use serde_json::{Map, Value, json};
 
+use crate::identity::{Identity, Running};
 use crate::message::{Message, VERSION, id_in};
 use crate::pins::Pins;
 use crate::state::Sealer;
@@ -35,8 +36,11 @@ pub struct Gateway {
     runtime: Runtime,
     /// The server's name in tool names: `mcp__name__tool`.
     name: String,
-    /// What pins are bound to: the program and its arguments, never what the server says of itself.
-    identity: String,
+    identity: Identity,
+    /// The same with the version that runs, once the server has answered.
+    running: Option<Running>,
+    /// Whether that version is one that a person has to accept first.
+    held_back: bool,
     session: SessionKey,
     pins: Pins,
     sealer: Sealer,
@@ -118,12 +122,14 @@ impl Gateway {
     ///
     /// # Errors
     /// When the system has no random numbers for a key.
-    pub fn new(runtime: Runtime, name: &str, identity: &str, session: &str) -> io::Result<Self> {
+    pub fn new(runtime: Runtime, name: &str, identity: Identity, session: &str) -> io::Result<Self> {
         let pins = Pins::in_directory(&runtime.project().dirs().state);
         Ok(Self {
             runtime,
             name: name.to_owned(),
-            identity: identity.to_owned(),
+            identity,
+            running: None,
+            held_back: false,
             session: SessionKey { agent: "mcp".to_owned(), id: session.to_owned() },
             pins,
             sealer: Sealer::new()?,
@@ -159,6 +165,10 @@ impl Gateway {
             }
             "server/discover" => self.sent_on(&id, message, Waiting::About),
             "tools/call" | "prompts/get" | "completion/complete" if self.state != Listing::Known => {
+                self.hold(message)
+            }
+            // Whether a version is held back shows when the server has said something.
+            "resources/read" if self.identity.has_package() && self.state != Listing::Known => {
                 self.hold(message)
             }
             "tools/call" => self.called(&id, message),

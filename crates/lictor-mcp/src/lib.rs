@@ -11,8 +11,10 @@
 mod child;
 mod gateway;
 mod hub;
+mod identity;
 mod message;
 pub mod mirror;
+mod package;
 pub mod pins;
 mod poison;
 mod queue;
@@ -24,6 +26,7 @@ mod switch;
 pub use child::{ServerCommand, StartError, confine, is_server_name};
 pub use gateway::{Gateway, Out};
 pub use hub::{Inbox, Upstream, Via};
+pub use identity::Identity;
 pub use message::{MAX_LINE, Malformed, Message};
 pub use poison::{Origin, Suspicion, suspicions};
 pub use scan::{Scan, compare, scan};

@@ -10,6 +10,8 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::identity::Running;
+
 /// The pins of one user, in a file of the state directory.
 #[derive(Debug, Clone)]
 pub struct Pins {
@@ -185,9 +187,11 @@ impl Server {
     /// Compares a definition with its pin, and keeps what is new or changed.
     pub(crate) fn see(&mut self, key: &str, definition: &Value, suspicious: bool) -> Seen {
         let definition = without_volatile(definition);
+        // What a version adds is part of what a person accepts with it.
+        let held = self.is_held();
         let Some(item) = self.items.get_mut(key) else {
-            let item = Item { accepted: definition, reviewed: false, suspicious, changed: None };
-            self.items.insert(key.to_owned(), item);
+            let (accepted, changed) = if held { (Value::Null, Some(definition)) } else { (definition, None) };
+            self.items.insert(key.to_owned(), Item { accepted, reviewed: false, suspicious, changed });
             return Seen { standing: Standing::New, reviewed: false, suspicious };
         };
         if digest(&item.accepted) == digest(&definition) {
@@ -197,6 +201,15 @@ impl Server {
         }
         item.changed = Some(definition);
         Seen { standing: Standing::Changed, reviewed: false, suspicious }
+    }
+
+    fn has_package(&self) -> bool {
+        self.items.contains_key(PACKAGE)
+    }
+
+    /// Whether it runs in a version that nobody has accepted, while another one is known.
+    pub(crate) fn is_held(&self) -> bool {
+        self.items.get(PACKAGE).is_some_and(|package| package.changed.is_some())
     }
 
     /// What was accepted.
@@ -217,6 +230,50 @@ impl Server {
         }
         accepted
     }
+}
+
+/// What is pinned about the package that a server comes from.
+const PACKAGE: &str = "server/package";
+
+impl Pinned {
+    /// The pins of the server that runs. Those of a version that is not known yet begin as those of a known one, so that
+    /// what is different shows, and are held back as a whole until a person accepts the version.
+    pub(crate) fn of(&mut self, running: &Running, name: &str) -> &mut Server {
+        let key = running.key();
+        if !self.servers.contains_key(&key) {
+            let begun = self.begun_for(running);
+            self.servers.insert(key.clone(), begun);
+        }
+        let server = self.servers.entry(key).or_default();
+        name.clone_into(&mut server.name);
+        if let Some(package) = running.package().filter(|_| running.has_version() || server.has_package()) {
+            server.see(PACKAGE, &package, false);
+        }
+        server
+    }
+
+    fn begun_for(&mut self, running: &Running) -> Server {
+        if running.has_version() {
+            // What was pinned before its version was known is taken for this version.
+            let unversioned = running
+                .keys_without_version()
+                .find(|key| self.servers.get(*key).is_some_and(|server| !server.has_package()));
+            if let Some(server) = unversioned.and_then(|key| self.servers.remove(key)) {
+                return server;
+            }
+        }
+        let versions = self
+            .servers
+            .iter()
+            .filter_map(|(key, server)| Some((!server.is_held(), numbers(running.version_in(key)?), server)));
+        let nearest = versions.max_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        nearest.map(|(_, _, server)| server.clone()).unwrap_or_default()
+    }
+}
+
+/// The numbers of a version, by which later ones are told from earlier ones.
+fn numbers(version: &str) -> Vec<u64> {
+    version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
 }
 
 /// The definition without what servers may vary from one listing to the next.

@@ -11,6 +11,7 @@ use lictor::Runtime;
 use crate::child::{self, ServerCommand, StartError};
 use crate::gateway::{Gateway, Out};
 use crate::hub::{Hub, Inbox, Outlet, Upstream, Via};
+use crate::identity::Identity;
 use crate::message::{MAX_LINE, Message, id_in};
 use crate::queue::Lines;
 
@@ -42,7 +43,8 @@ fn run_for(
 ) -> Result<ExitStatus, StartError> {
     let mut started = child::connect(server)?;
     let session = format!("mcp-{}-{}", server.name, std::process::id());
-    let gateway = Gateway::new(runtime, &server.name, &child::identity(server), &session)?;
+    let identity = Identity::of_command(&server.argv).in_group(started.group());
+    let gateway = Gateway::new(runtime, &server.name, identity, &session)?;
     let upstream = started.upstream.ended_within(grace);
     let hub = hub(gateway, |_| Box::new(upstream), answers);
     let clients = Arc::clone(&hub);

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::child::{self, ServerCommand, StartError};
 use crate::gateway::{Gateway, Out};
 use crate::hub::{Hub, Inbox, Outlet, Upstream, Via};
+use crate::identity::Identity;
 use crate::message::Message;
 use crate::stdio;
 
@@ -110,9 +111,9 @@ impl Switch {
     pub fn of_command(
         server: &ServerCommand,
         clients: Clients,
-        gateway: impl FnOnce(&str) -> io::Result<Gateway>,
+        gateway: impl FnOnce(Identity) -> io::Result<Gateway>,
     ) -> Result<Self, StartError> {
-        let gateway = gateway(&child::identity(server))?;
+        let identity = Identity::of_command(&server.argv);
         let (started, outcome) = std::sync::mpsc::channel();
         let (hand_over, inbox) = std::sync::mpsc::channel::<Arc<dyn Inbox>>();
         let server = server.clone();
@@ -122,8 +123,9 @@ impl Switch {
                 Ok(connected) => connected,
                 Err(error) => return drop(started.send(Err(error))),
             };
+            let group = server.group();
             let upstream = server.upstream.ended_within(GRACE);
-            if started.send(Ok(upstream)).is_ok()
+            if started.send(Ok((upstream, group))).is_ok()
                 && let Ok(inbox) = inbox.recv()
             {
                 stdio::pump_server(server.output, &*inbox);
@@ -132,7 +134,8 @@ impl Switch {
             let _ = child::end(&mut server.child, &server.process);
         });
         let gone = || StartError::Stream(io::Error::other("the thread of the server is gone"));
-        let upstream = outcome.recv().map_err(|_| gone())??;
+        let (upstream, group) = outcome.recv().map_err(|_| gone())??;
+        let gateway = gateway(identity.in_group(group))?;
         let switch = Self::new(gateway, clients, |inbox| {
             let _ = hand_over.send(inbox);
             Box::new(upstream)

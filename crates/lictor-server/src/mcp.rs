@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use lictor::{Options, Project, Runtime};
-use lictor_mcp::{Clients, Gateway, ServerCommand, StartError, Switch};
+use lictor_mcp::{Clients, Gateway, Identity, ServerCommand, StartError, Switch};
 use serde::Deserialize;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
@@ -142,7 +142,7 @@ impl Served {
                 Switch::of_command(command, clients, |identity| self.gateway(identity))
             }
             Reached::Address(address) => {
-                let gateway = self.gateway(&address.identity())?;
+                let gateway = self.gateway(address.identity())?;
                 Ok(Switch::new(gateway, clients, |inbox| {
                     Box::new(Http::new(address.clone(), inbox, runtime.clone()))
                 }))
@@ -150,7 +150,7 @@ impl Served {
         }
     }
 
-    fn gateway(&self, identity: &str) -> std::io::Result<Gateway> {
+    fn gateway(&self, identity: Identity) -> std::io::Result<Gateway> {
         static STARTED: AtomicU64 = AtomicU64::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let project = Project::around(&self.cwd, &Options::from_process());
@@ -197,7 +197,7 @@ pub async fn run(at: SocketAddr, servers: Vec<Served>, ready: impl FnOnce(&[Stri
 /// # Errors
 /// When the policy cannot be used.
 pub fn run_on_stdio(served: &Served, address: &Address, runtime: &Handle) -> Result<()> {
-    let gateway = served.gateway(&address.identity())?;
+    let gateway = served.gateway(address.identity())?;
     let connect = |inbox| -> Box<dyn lictor_mcp::Upstream> {
         Box::new(Http::new(address.clone(), inbox, runtime.clone()))
     };

@@ -6,6 +6,7 @@ use lictor_core::feedback;
 use serde_json::{Map, Value, json};
 
 use super::{Gateway, HEADER_MISMATCH, INVALID_PARAMS, Out, Waiting, reply};
+use crate::identity::Running;
 use crate::message::{Message, is_spelled_like};
 use crate::mirror;
 
@@ -63,7 +64,7 @@ impl Gateway {
         };
         let key = format!("tool/{name}");
         if self.quarantined.contains(&key) {
-            let (reason, fix) = reply::changed("tool", &name);
+            let (reason, fix) = self.why_changed("tool", &name);
             return vec![Out::Client(reply::refusal(id, Form::Result, &reason, &fix, None))];
         }
         let Some(known) = self.known.get(&key) else {
@@ -110,7 +111,7 @@ impl Gateway {
     fn offered_prompt(&self, id: &Value, name: &str) -> Result<Option<String>, Message> {
         let key = format!("prompt/{name}");
         if self.quarantined.contains(&key) {
-            let (reason, fix) = reply::changed("prompt", name);
+            let (reason, fix) = self.why_changed("prompt", name);
             return Err(Message::error(id, INVALID_PARAMS, &format!("{reason}; {fix}")));
         }
         match self.known.get(&key) {
@@ -152,6 +153,10 @@ impl Gateway {
     }
 
     fn addressed(&mut self, id: &Value, message: Message, uri: &str) -> Vec<Out> {
+        if self.held_back {
+            let (reason, fix) = self.why_changed("resource", uri);
+            return vec![Out::Client(reply::refusal(id, Form::Error, &reason, &fix, None))];
+        }
         let mut action = self.action("resource", Map::new(), id);
         let (kind, key, value) = match Address::of(uri) {
             Address::File(path) => (ActionKind::Read, "path", path),
@@ -162,6 +167,14 @@ impl Gateway {
         action.kind = kind;
         action.payload.insert(key.to_owned(), json!(value));
         self.judged(id, message, action, Form::Error, Concern::default())
+    }
+
+    /// Why something that was listed is refused.
+    fn why_changed(&self, kind: &str, name: &str) -> (String, String) {
+        match self.running.as_ref().filter(|_| self.held_back).and_then(Running::package_text) {
+            Some(package) => reply::other_version(&self.name, &package),
+            None => reply::changed(kind, name),
+        }
     }
 
     /// A task belongs to the call that made it; others are not there.

@@ -186,7 +186,8 @@ impl Gateway {
             "sampling/createMessage" => "sampling:createMessage",
             _ => return None,
         };
-        Some(self.judge(&self.action(asked, payload, id), &Concern::default()).passed())
+        let judged = |action: &Action| self.judge(action, &Concern::default()).passed();
+        Some(!self.held_back && judged(&self.action(asked, payload, id)))
     }
 
     /// The cancelling of a call that runs under an id of ours by now.

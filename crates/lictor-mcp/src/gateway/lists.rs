@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::calls::Form;
 use super::{Gateway, Listing, Out, reply};
+use crate::identity::Running;
 use crate::message::Message;
 use crate::mirror::{self, Argument};
 use crate::pins::{PinError, Pinned, Server, Standing};
@@ -119,21 +120,22 @@ impl Gateway {
         let Some(result) = message.result_mut() else { return reply::looked_through(message, Form::Error) };
         let instructions = result.get("instructions").cloned();
         let capabilities = result.get("capabilities").cloned();
-        let (identity, name) = (self.identity.clone(), self.name.clone());
+        let (running, name) = (self.running(), self.name.clone());
         let looked = self.pins.change(|all| {
-            let server = all.servers.entry(identity).or_default();
-            server.name = name;
+            let server = all.of(&running, &name);
+            let held = server.is_held();
             let spoken = instructions.as_ref().map(|text| {
                 let suspicious = !poison::suspicions(text, Origin::Definition).is_empty();
-                server.see("server/instructions", text, suspicious).may_be_used()
+                server.see("server/instructions", text, suspicious).may_be_used() && !held
             });
             let able = capabilities.as_ref().map(|able| {
                 let seen = server.see("server/capabilities", able, false);
                 (seen.standing != Standing::Changed, server.accepted("server/capabilities").cloned())
             });
-            (spoken, able)
+            (spoken, able, held)
         });
-        let (spoken, able) = looked.unwrap_or((Some(false), None));
+        let (spoken, able, held) = looked.unwrap_or((Some(false), None, true));
+        self.held_back = held;
         if let Some(result) = message.result_mut() {
             if spoken == Some(false) {
                 result.remove("instructions");
@@ -150,24 +152,29 @@ impl Gateway {
 
     /// Compares definitions with their pins; gives those that may be offered.
     fn sorted_out(&mut self, list: List, items: Vec<Value>) -> Result<Vec<Value>, PinError> {
-        let Some(kind) = list.pinned_as() else { return Ok(items) };
+        let (running, name) = (self.running(), self.name.clone());
+        let Some(kind) = list.pinned_as() else {
+            if self.identity.has_package() {
+                self.held_back = self.pins.change(|all| all.of(&running, &name).is_held())?;
+            }
+            return Ok(if self.held_back { Vec::new() } else { items });
+        };
         let keyed: Vec<(String, Value)> = items
             .into_iter()
             .filter_map(|item| Some((format!("{kind}/{}", item.get("name")?.as_str()?), item)))
             .collect();
-        let (identity, name) = (self.identity.clone(), self.name.clone());
-        let looked = self.pins.change(|all| {
+        let (looked, held) = self.pins.change(|all| {
             let mut looked = Vec::new();
             for (key, item) in &keyed {
-                let found = about(all, &identity, &keyed, key, item);
-                let server = all.servers.entry(identity.clone()).or_default();
-                server.name.clone_from(&name);
+                let found = about(all, &running, &keyed, key, item);
+                let server = all.of(&running, &name);
                 let renamed = renamed_from(server, &keyed, key, item);
                 let seen = server.see(key, item, !found.is_empty() || renamed.is_some());
                 looked.push((seen, found, renamed));
             }
-            looked
+            (looked, all.of(&running, &name).is_held())
         })?;
+        self.held_back = held;
         let mut kept: Vec<Value> = Vec::new();
         let mut names = HashSet::new();
         for ((key, item), (seen, found, renamed)) in keyed.into_iter().zip(looked) {
@@ -179,7 +186,7 @@ impl Gateway {
             let mirrored = mirror::declared(&item);
             if self.is_out_of_use(&key) || mirrored.is_none() {
                 self.known.remove(&key);
-            } else if seen.standing == Standing::Changed || hides || twice {
+            } else if held || seen.standing == Standing::Changed || hides || twice {
                 self.known.remove(&key);
                 self.quarantined.insert(key);
             } else {
@@ -194,6 +201,11 @@ impl Gateway {
         Ok(kept)
     }
 
+    /// Which server it is, with the version that runs: looked up when the server answers for the first time.
+    fn running(&mut self) -> Running {
+        self.running.get_or_insert_with(|| self.identity.running()).clone()
+    }
+
     /// Whether the policy blocks the tool whatever it is called with: nobody needs to see it.
     fn is_out_of_use(&self, key: &str) -> bool {
         let Some(name) = key.strip_prefix("tool/") else { return false };
@@ -203,12 +215,18 @@ impl Gateway {
 }
 
 /// What is suspicious about a definition, among those of its server and of others.
-fn about(all: &Pinned, identity: &str, keyed: &[(String, Value)], key: &str, item: &Value) -> Vec<Suspicion> {
+fn about(
+    all: &Pinned,
+    running: &Running,
+    keyed: &[(String, Value)],
+    key: &str,
+    item: &Value,
+) -> Vec<Suspicion> {
     let mut found = poison::suspicions(item, Origin::Definition);
     let others: Vec<(&str, &str)> = all
         .servers
         .iter()
-        .filter(|(other, _)| *other != identity)
+        .filter(|(other, _)| running.version_in(other).is_none())
         .flat_map(|(_, server)| server.items.keys().map(|key| (server.name.as_str(), key.as_str())))
         .filter_map(|(server, key)| Some((server, key.strip_prefix("tool/")?)))
         .collect();
@@ -223,7 +241,8 @@ fn about(all: &Pinned, identity: &str, keyed: &[(String, Value)], key: &str, ite
 
 /// A new name for what was there under another one, which is gone: the known way around pins.
 fn renamed_from(server: &Server, keyed: &[(String, Value)], key: &str, item: &Value) -> Option<String> {
-    if server.items.contains_key(key) || server.items.is_empty() {
+    // A new name stays one until a person has looked at it.
+    if server.items.get(key).is_some_and(|known| !known.is_open()) || server.items.is_empty() {
         return None;
     }
     let schema = item.get("inputSchema").filter(|schema| schema.get("properties").is_some())?;

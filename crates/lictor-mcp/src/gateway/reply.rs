@@ -38,6 +38,14 @@ pub(super) fn changed(kind: &str, name: &str) -> (String, String) {
     )
 }
 
+/// The same for a server whose package has another version.
+pub(super) fn other_version(server: &str, package: &str) -> (String, String) {
+    (
+        format!("the server `{server}` runs {package}, which is not the version that was accepted"),
+        "a person has to look at it: `lictor mcp pins diff`, then `lictor mcp pins accept`".to_owned(),
+    )
+}
+
 /// Whether the server wants answers before it goes on.
 pub(super) fn asks_back(message: &Message) -> bool {
     let kind = message.0.get("result").and_then(|result| result.get("resultType"));

@@ -25,10 +25,14 @@ fn world() -> World {
 }
 
 fn again(home: &tempfile::TempDir) -> Gateway {
+    again_as(home, Identity::of_address("/bin/demo".to_owned()))
+}
+
+fn again_as(home: &tempfile::TempDir, identity: Identity) -> Gateway {
     let options =
         Options::new().cwd(home.path()).state_dir(home.path().join("state")).store(MemoryStore::new());
     let runtime = Runtime::from_yaml(POLICY, options).expect("a policy");
-    Gateway::new(runtime, "demo", "/bin/demo", "s1").expect("a gateway")
+    Gateway::new(runtime, "demo", identity, "s1").expect("a gateway")
 }
 
 fn message(value: Value) -> Message {
@@ -173,7 +177,8 @@ fn a_servers_word_that_a_tool_only_reads_counts_only_where_it_is_trusted() {
         let options =
             Options::new().cwd(home.path()).state_dir(home.path().join("state")).store(MemoryStore::new());
         let runtime = Runtime::from_yaml(&policy, options).expect("a policy");
-        let mut gateway = Gateway::new(runtime, "demo", "/bin/demo", "s1").expect("a gateway");
+        let mut gateway = Gateway::new(runtime, "demo", Identity::of_address("/bin/demo".to_owned()), "s1")
+            .expect("a gateway");
         let asked = gateway.from_client(call(1, tool, json!({})));
         matches!(&lists(&mut gateway, &asked, &tools)[..], [Out::Server(_)])
     };
@@ -222,7 +227,8 @@ approvals: {elicitation_counts: true}
         let options =
             Options::new().cwd(home.path()).state_dir(home.path().join("state")).store(MemoryStore::new());
         let runtime = Runtime::from_yaml(policy, options).expect("a policy");
-        let mut gateway = Gateway::new(runtime, "demo", "/bin/demo", "s1").expect("a gateway");
+        let mut gateway = Gateway::new(runtime, "demo", Identity::of_address("/bin/demo".to_owned()), "s1")
+            .expect("a gateway");
         let asked = gateway.from_client(call(900, "nothing", json!({})));
         lists(&mut gateway, &asked, &tools());
         World { gateway, home }

@@ -38,7 +38,7 @@ fn gateway(home: &tempfile::TempDir) -> Gateway {
     let options =
         Options::new().cwd(home.path()).state_dir(home.path().join("state")).store(MemoryStore::new());
     let runtime = Runtime::from_yaml(POLICY, options).expect("a policy");
-    Gateway::new(runtime, "demo", "http://demo", "s1").expect("a gateway")
+    Gateway::new(runtime, "demo", Identity::of_address("http://demo".to_owned()), "s1").expect("a gateway")
 }
 
 fn world(clients: Clients) -> World {

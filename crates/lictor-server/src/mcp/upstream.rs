@@ -12,7 +12,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
-use lictor_mcp::{Inbox, MAX_LINE, Message, Upstream, Via, mirror};
+use lictor_mcp::{Identity, Inbox, MAX_LINE, Message, Upstream, Via, mirror};
 use rustls::pki_types::ServerName;
 use serde_json::Value;
 use tokio::net::TcpStream;
@@ -80,9 +80,10 @@ impl Address {
 
     /// What pins are bound to: the address. Over TLS its host is the name that the certificate was checked for.
     #[must_use]
-    pub fn identity(&self) -> String {
+    pub fn identity(&self) -> Identity {
         let scheme = if self.secure { "https" } else { "http" };
-        format!("{scheme}://{}:{}{}", self.host.to_ascii_lowercase(), self.port, self.path())
+        let host = self.host.to_ascii_lowercase();
+        Identity::of_address(format!("{scheme}://{host}:{}{}", self.port, self.path()))
     }
 
     fn path(&self) -> &str {

@@ -29,6 +29,9 @@ struct Step {
     /// A new process before the same server, with the same pins.
     #[serde(default)]
     restart: bool,
+    /// A new process that fetches the server as a package in this version.
+    #[serde(default)]
+    version: Option<String>,
     /// A person accepts what has changed.
     #[serde(default)]
     accept: bool,
@@ -49,6 +52,7 @@ struct Step {
 struct Stage {
     world: World,
     tools: Value,
+    identity: Identity,
 }
 
 impl Stage {
@@ -93,8 +97,11 @@ impl Stage {
                 pins.change(|all| all.servers.values_mut().map(|server| server.accept(None)).sum::<usize>());
             assert!(accepted.expect("pins") > 0, "nothing to accept");
         }
-        if step.restart || step.accept {
-            self.world.gateway = again(&self.world.home);
+        if let Some(version) = &step.version {
+            self.identity = Identity::of_command(&["npx".into(), format!("demo@{version}").into()]);
+        }
+        if step.restart || step.accept || step.version.is_some() {
+            self.world.gateway = again_as(&self.world.home, self.identity.clone());
         }
         let (from_client, value) = match (&step.client, &step.server) {
             (Some(value), None) => (true, value),
@@ -123,7 +130,8 @@ fn no_attack_gets_through_and_every_twin_does() {
     assert!(cases.len() >= 30, "{}", cases.len());
     let mut wrong = Vec::new();
     for case in cases {
-        let mut stage = Stage { world: world(), tools: case.tools.clone() };
+        let identity = Identity::of_address("/bin/demo".to_owned());
+        let mut stage = Stage { world: world(), tools: case.tools.clone(), identity };
         std::fs::create_dir_all(stage.world.home.path().join("state")).expect("a state directory");
         for (number, step) in case.steps.iter().enumerate() {
             let (reached, told) = stage.take(step);
