@@ -136,7 +136,8 @@ impl Git {
         args: impl IntoIterator<Item = A>,
         stdin: Option<&[u8]>,
     ) -> Result<Output, RepositoryError> {
-        let mut command = quiet(dir, self.filters.get().map_or(&[], Vec::as_slice));
+        // Git looks into files whose time does not tell that they are unchanged whenever it reads the index.
+        let mut command = quiet(dir, self.filters()?);
         command.args(args);
         if let Some(index) = &self.index {
             command.env("GIT_INDEX_FILE", index);
@@ -144,28 +145,19 @@ impl Git {
         finish(command, stdin)
     }
 
-    /// Finds out which filters there are, before something is done that git would run them for. They are programs of
-    /// whoever wrote the configuration; without them a file counts with the content that it has.
-    fn without_filters(&self) -> Result<(), RepositoryError> {
-        if self.filters.get().is_some() {
-            return Ok(());
+    /// The filters that there are: programs of whoever wrote the configuration. Without them a file counts with the content
+    /// that it has.
+    fn filters(&self) -> Result<&[OsString], RepositoryError> {
+        if let Some(known) = self.filters.get() {
+            return Ok(known);
         }
-        let args = ["config", "--null", "--name-only", "--get-regexp", r"^filter\..*\."];
-        let mut command = reading(&self.root);
-        command.args(args);
-        let output = finish(command, None)?;
-        // Exit code 1 means that there are none.
-        if !output.status.success() && output.status.code() != Some(1) {
-            return Err(failed(&args, &output));
-        }
-        let _ = self.filters.set(filters(&output.stdout));
-        Ok(())
+        let found = filters(&self.root)?;
+        Ok(self.filters.get_or_init(|| found))
     }
 
     /// Takes what changed in the work tree into the index. Git's own way would look into submodules, which have
     /// configurations of their own.
     fn stage(&self, new_too: bool) -> Result<(), RepositoryError> {
-        self.without_filters()?;
         let mut names = self.bytes(["diff-files", "-z", "--name-only", "--ignore-submodules=dirty"], None)?;
         if new_too {
             let others = self.bytes(["ls-files", "-z", "--others", "--exclude-standard"], None)?;
@@ -181,7 +173,6 @@ impl Git {
     }
 
     fn update_index(&self, names: &[u8]) -> Result<(), RepositoryError> {
-        self.without_filters()?;
         self.bytes(["update-index", "--add", "--remove", "-z", "--stdin"], Some(names)).map(drop)
     }
 
@@ -255,16 +246,28 @@ fn failed(args: &[&str], output: &Output) -> RepositoryError {
 }
 
 /// The middle of names like `filter.NAME.clean`, each once.
-fn filters(names: &[u8]) -> Vec<OsString> {
+/// The names of the filters that are configured for a repository. [`quiet`] takes them to switch them off.
+///
+/// # Errors
+/// When git fails.
+fn filters(dir: &Path) -> Result<Vec<OsString>, RepositoryError> {
+    let args = ["config", "--null", "--name-only", "--get-regexp", r"^filter\..*\."];
+    let mut command = reading(dir);
+    command.args(args);
+    let output = finish(command, None)?;
+    // Exit code 1 means that there are none.
+    if !output.status.success() && output.status.code() != Some(1) {
+        return Err(failed(&args, &output));
+    }
     let middle = |name: &[u8]| {
         let name = name.strip_prefix(b"filter.")?;
         let end = name.iter().rposition(|byte| *byte == b'.')?;
         Some(OsStr::from_bytes(name.get(..end)?).to_owned())
     };
-    let mut found: Vec<OsString> = names.split(|byte| *byte == 0).filter_map(middle).collect();
+    let mut found: Vec<OsString> = output.stdout.split(|byte| *byte == 0).filter_map(middle).collect();
     found.sort();
     found.dedup();
-    found
+    Ok(found)
 }
 
 fn fields(bytes: &[u8]) -> impl Iterator<Item = String> + '_ {
@@ -458,7 +461,6 @@ impl Repository for Git {
         if names.is_empty() {
             return Ok(vec![None; paths.len()]);
         }
-        self.without_filters()?;
         let blobs = self.bytes(["hash-object", "--stdin-paths"], Some(names.as_bytes()))?;
         let blobs = String::from_utf8_lossy(&blobs).into_owned();
         let mut blobs = blobs.lines();
@@ -481,7 +483,6 @@ impl Repository for Git {
     }
 
     fn differs(&self, tree: &str) -> Result<bool, RepositoryError> {
-        self.without_filters()?;
         let args =
             ["diff", "--quiet", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", tree, "--"];
         let output = self.output(args, None)?;
@@ -527,7 +528,6 @@ impl Repository for Git {
         let staged = self.clone().with_index(scratch.path().join("index"));
         staged.bytes(["read-tree", tree], None)?;
         let prefix = format!("--prefix={}/", into.display());
-        staged.without_filters()?;
         staged.bytes(["checkout-index", "--all", "--force", &prefix], None)?;
         Ok(())
     }

@@ -58,6 +58,12 @@ fn looking_at_a_repository_runs_none_of_its_programs() {
     world.git_in(&sub, &["commit", "-q", "-m", "x"]);
     world.git(&["submodule", "--quiet", "add", &sub.display().to_string(), "sub"]);
     world.git(&["commit", "-q", "-m", "sub"]);
+    // As young as the index: git has to look into it whenever it reads the index.
+    let racy = world.root().join("racy.py");
+    fs::write(&racy, "racy\n").unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(100);
+    fs::File::options().write(true).open(&racy).unwrap().set_modified(later).unwrap();
+    world.git(&["add", "racy.py"]);
     let (trap, mark) = trap(&world);
     arm(&world, &world.root().join("sub"), &world.root().join(".git/modules/sub"), &trap);
     arm(&world, &world.root(), &world.root().join(".git"), &trap);
@@ -77,7 +83,7 @@ fn looking_at_a_repository_runs_none_of_its_programs() {
     }
     let tree = git.work_tree().unwrap();
     let changes = git.changes(Some(&head.tree), &tree).unwrap();
-    assert_eq!(changes.files.keys().collect::<Vec<_>>(), ["a.py", "new.py"]);
+    assert_eq!(changes.files.keys().collect::<Vec<_>>(), ["a.py", "new.py", "racy.py"]);
     assert!(git.differs(&head.tree).unwrap());
     git.work_files(&["a.py".to_owned()]).unwrap();
     git.dependents(&tree, &["b.py".to_owned()]).unwrap();

@@ -1,9 +1,10 @@
 //! Findings of reviewers, and what the commit gate says of each branch.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use askama::Template;
 use axum::http::StatusCode;
+use lictor::ledger::repository::quiet;
 use lictor::ledger::{Disposition, Finding, LedgerError, Level};
 
 use super::words::{self, When};
@@ -128,9 +129,7 @@ fn card(plan: &str, finding: &Finding) -> Card {
 fn branches(root: &std::path::Path) -> Vec<(String, String)> {
     let count = format!("--count={BRANCHES}");
     let format = "--format=%(refname:short) %(tree)";
-    let listed = Command::new("git")
-        .arg("-C")
-        .arg(root)
+    let listed = quiet::<&str>(root, &[])
         .args(["for-each-ref", "--sort=-committerdate", &count, format, "refs/heads"])
         .stdin(Stdio::null())
         .stderr(Stdio::null())
