@@ -1,6 +1,11 @@
 //! Parsing with tree-sitter, within bounds.
 
+use lictor_core::facts::OpaqueWhat;
 use tree_sitter::{Language, Node, Parser, Tree};
+
+use super::functions::Functions;
+use super::{CodeScan, broken};
+use crate::call::Report;
 
 /// Longest body that is parsed.
 pub(super) const LONGEST: usize = 1 << 20;
@@ -40,6 +45,78 @@ pub(super) fn walk<'t>(tree: &'t Tree, mut visit: impl FnMut(Node<'t>) -> bool) 
             }
         }
     }
+}
+
+/// Code that is judged node by node.
+pub(super) trait Code {
+    /// Words one of which stands in code that has functions of its own.
+    const FUNCTIONS: &'static [&'static str];
+
+    /// Judges one node.
+    fn visit(&mut self, node: Node<'_>, report: &mut Report);
+
+    /// How many nodes may still be visited and evaluated.
+    fn fuel(&mut self) -> &mut usize;
+
+    /// The functions of the code itself.
+    fn functions(&mut self) -> &mut Functions;
+
+    /// Forgets what was worked out, but for what functions are called with.
+    fn forget(&mut self);
+
+    /// Judges all of it.
+    fn judge(&mut self, body: &str, tree: &Tree, report: &mut Report) {
+        if Self::FUNCTIONS.iter().any(|word| body.contains(word)) {
+            self.look_ahead(tree);
+        }
+        self.visit_all(tree, report);
+        if *self.fuel() == 0 {
+            report.opaque(OpaqueWhat::Limit, body);
+        }
+        if tree.root_node().has_error() {
+            broken::judge(body, report);
+        }
+    }
+
+    /// Notes what functions are called with before their bodies are judged.
+    fn look_ahead(&mut self, tree: &Tree) {
+        while self.functions().next_pass() {
+            self.visit_all(tree, &mut Report::default());
+            self.forget();
+        }
+        *self.fuel() = FUEL;
+    }
+
+    /// Visits all nodes as long as there is fuel.
+    fn visit_all(&mut self, tree: &Tree, report: &mut Report) {
+        walk(tree, |node| {
+            self.visit(node, report);
+            let fuel = self.fuel();
+            *fuel = fuel.saturating_sub(1);
+            *fuel > 0
+        });
+    }
+}
+
+/// What a body mentions, without judging it: `note` is given every node.
+pub(super) fn scan(
+    language: &Language,
+    body: &str,
+    found: &mut CodeScan,
+    note: impl Fn(Node<'_>, &mut CodeScan),
+) {
+    let Some(parsed) = parse(language, body) else {
+        found.parse_ok = false;
+        return;
+    };
+    found.parse_ok = !parsed.root_node().has_error();
+    let mut left = FUEL;
+    walk(&parsed, |node| {
+        note(node, found);
+        left = left.saturating_sub(1);
+        left > 0
+    });
+    found.complete = left > 0;
 }
 
 /// Named children, at most `most`.

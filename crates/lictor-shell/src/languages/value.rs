@@ -311,6 +311,14 @@ impl Scope {
         }
     }
 
+    /// Sets each name to what stands at its place in the value: `a, b = pair`.
+    pub(super) fn set_elements<'n>(&mut self, names: impl Iterator<Item = &'n str>, value: &Value) {
+        for (at, name) in names.enumerate() {
+            let part = value.elements().and_then(|values| values.get(at)).cloned();
+            self.set(name, part.unwrap_or(Value::Unknown(value.taint())));
+        }
+    }
+
     /// Sets a variable, of the function that is being read when there is one. Fields of objects outlive it.
     pub(super) fn set(&mut self, name: &str, value: Value) {
         if let Some(frame) = self.frames.last_mut()

@@ -6,6 +6,7 @@ use lictor_core::facts::{Access, Command, Effect, Opaque, OpaqueWhat};
 
 use super::here::Here;
 use super::outer::{is_wrapper, opens_no_shells};
+use super::printed::{complete_stdout, printed};
 use super::shape::{assigns_or_option, exports_what_is_printed, names_no_program};
 use super::{Output, Plumbing, Scene, Walker};
 use crate::ast::{Simple, Word};
@@ -15,7 +16,7 @@ use crate::expand::fields::Expanded;
 use crate::operand::{Arg, Cwd, Known, Taint};
 use crate::programs;
 use crate::reading::ShellEnv;
-use crate::state::{Content, Datum, Positional, Value};
+use crate::state::{Datum, Positional, Value};
 
 /// A simple command after expansion.
 pub(crate) struct Argv {
@@ -226,22 +227,8 @@ impl Walker<'_> {
         }
         let runs_other = |next: &Next| matches!(next, Next::Argv { .. } | Next::Shell { .. });
         let unwrapped = is_wrapper(program) && report.next.iter().any(runs_other);
-        let mut by = None;
-        if !unwrapped {
-            let command = Command {
-                program: program.to_owned(),
-                args: args.iter().map(|arg| arg.known().map(str::to_owned)).collect(),
-                through: self.through.clone(),
-                attributable: scene.attributable,
-                certain: scene.certain,
-                words: programs::words(&call),
-                directory: match call.cwd {
-                    Cwd::Known(directory) => Some(directory.clone()),
-                    Cwd::Start | Cwd::Unknown => None,
-                },
-            };
-            by = Some(self.run(command));
-        }
+        let command = (!unwrapped).then(|| command_of(&call, self.wrappers(), scene));
+        let by = command.map(|command| self.run(command));
         if let (false, Some(alias)) = (self.elsewhere > 0, crate::gitalias::configured(program, &args)) {
             self.state.set_git_alias(&alias.0, &alias.1);
         }
@@ -401,141 +388,11 @@ impl Walker<'_> {
         }
     }
 
-    /// What commands print that say nothing, or only what the line itself wrote.
-    fn known_output(&self, context: &Context<'_>) -> Option<String> {
-        match context.program {
-            "true" | "false" | "test" | "[" | "sleep" | "wait" => Some(String::new()),
-            "grep" | "egrep" | "fgrep" | "rg"
-                if context
-                    .args
-                    .iter()
-                    .any(|arg| matches!(arg.known(), Some("-q" | "--quiet" | "-qs" | "-qE" | "-qF"))) =>
-            {
-                Some(String::new())
-            }
-            "git" if is_top_level(context.args) => {
-                let inside = match context.cwd {
-                    Cwd::Start => true,
-                    Cwd::Known(path) => !path.starts_with(['/', '.', '~']),
-                    Cwd::Unknown => false,
-                };
-                self.outside().project_root().filter(|_| inside).map(|root| root + "\n")
-            }
-            "pyenv" | "rbenv" | "nodenv" | "goenv" | "asdf" | "mise" | "rustup" => match context.args {
-                [which, name] if which.known() == Some("which") => {
-                    Some(format!("/usr/local/bin/{}\n", name.known()?))
-                }
-                _ => None,
-            },
-            "jq" | "gojq" | "jaq" => {
-                let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
-                programs::edited_scripts("jq", &words)
-            }
-            "cat" if !context.args.is_empty() => {
-                let mut all = String::new();
-                for arg in context.args {
-                    match arg.known()? {
-                        "/dev/null" => {}
-                        path => all.push_str(self.written_content(path)?.text.as_deref()?),
-                    }
-                }
-                Some(all)
-            }
-            _ => None,
-        }
-    }
-
-    /// Remembers what programs that copy their input or a file leave behind.
-    fn remember_written(&mut self, context: &Context<'_>, written: Vec<(String, Taint)>, printed: &Output) {
-        for (key, taint) in written {
-            let content = match context.program {
-                "tee" | "sponge" => content_of(context.stdin),
-                "npm" => {
-                    let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
-                    match programs::set_scripts(&words) {
-                        Some(text) => Content::known(text.into()),
-                        None => continue,
-                    }
-                }
-                "sed" | "gsed" | "perl" | "yq" if key.ends_with("package.json") => {
-                    let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
-                    let seen = self.state.file(&key).is_some_and(|content| content.text.is_some());
-                    match programs::edited_scripts(context.program, &words).filter(|_| !seen) {
-                        Some(text) => Content::known(text.into()),
-                        // What the line wrote there before is still in it.
-                        None => continue,
-                    }
-                }
-                "ln" => {
-                    let source = context.args.iter().filter_map(Arg::known).find(|arg| !arg.starts_with('-'));
-                    let Some(source) = source else { continue };
-                    self.links = true;
-                    Content {
-                        link: Some(crate::paths::key(context.cwd, source).into()),
-                        ..Content::default()
-                    }
-                }
-                "cp" | "mv" | "install" => {
-                    let source = context.args.iter().filter_map(Arg::known).find(|arg| !arg.starts_with('-'));
-                    let from_input = context.args.iter().any(|arg| arg.known() == Some("/dev/stdin"));
-                    let content = source.and_then(|path| self.written_content(path));
-                    let program = source.filter(|path| is_installed(path) && context.program != "mv");
-                    match content.or_else(|| from_input.then(|| content_of(context.stdin))) {
-                        Some(content) => content,
-                        // A program under another name.
-                        None if program.is_some() => {
-                            self.links = true;
-                            Content { link: program.map(Into::into), ..Content::default() }
-                        }
-                        // A secret under another name.
-                        None if context.program == "mv" && source.is_some_and(programs::is_secret_path) => {
-                            self.links = true;
-                            let link = source.map(|path| crate::paths::key(context.cwd, path).into());
-                            Content { link, ..Content::default() }
-                        }
-                        None => continue,
-                    }
-                }
-                _ => Content {
-                    own: self.from_files && self.state.file(&key).is_none_or(|content| content.own),
-                    ..Content::unknown(taint.and(printed.taint()))
-                },
-            };
-            self.state.set_file(key, content);
-        }
-    }
-
-    /// Remembers what code wrote to files, as far as all of it is known.
-    fn remember_contents(&mut self, context: &Context<'_>, contents: Vec<(String, Option<String>)>) {
-        let mut whole: std::collections::BTreeMap<String, Option<String>> = std::collections::BTreeMap::new();
-        for (path, text) in contents {
-            let known = whole.entry(path).or_insert_with(|| Some(String::new()));
-            *known = known.take().zip(text).map(|(known, text)| known + &text);
-        }
-        for (path, text) in whole {
-            if let Some(text) = text.filter(|text| !text.is_empty()) {
-                let key = crate::paths::key(context.cwd, &path);
-                self.state.set_file(key, Content::known(text.into()));
-            }
-        }
-    }
-
     fn move_to(&mut self, cwd: Cwd) {
         let mut directories = self.state.directories().clone();
         directories.previous = std::mem::replace(&mut directories.now, cwd);
         directories.instead = None;
         self.state.set_directories(directories);
-    }
-}
-
-/// What a command prints, as far as it is known.
-fn printed(stdout: Option<String>, names: Vec<Arg>, taint: Taint, context: &Context<'_>) -> Output {
-    match (stdout, names.is_empty()) {
-        (None, false) if context.program == "mktemp" => fresh_name(&names),
-        (Some(text), _) if text.is_empty() || !context.args.iter().any(|arg| arg.glob) => Output::Text(text),
-        // Names are only worth following when nothing else is to be said about the output.
-        (_, false) if taint == Taint::default() => Output::Names(names),
-        _ => Output::Unknown(taint),
     }
 }
 
@@ -548,37 +405,6 @@ fn copies_under_such_a_name(program: &str, effects: &[Effect<crate::operand::Ope
             }
             _ => false,
         })
-}
-
-/// Where programs of the system are.
-fn is_installed(path: &str) -> bool {
-    ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"]
-        .iter()
-        .any(|place| path.starts_with(place))
-}
-
-/// What a file holds into which standard input was copied.
-fn content_of(stdin: &Stdin) -> Content {
-    match stdin {
-        Stdin::Text(text) => Content::known(text.as_str().into()),
-        Stdin::Unknown(taint) => Content::unknown(*taint),
-        _ => Content::default(),
-    }
-}
-
-/// The name of a file that did not exist before: whatever it is, it is nothing else.
-fn fresh_name(names: &[Arg]) -> Output {
-    match names {
-        [Arg { value: Known::Partly { prefix, suffix }, .. }] => {
-            Output::Text(format!("{prefix}XXXXXXXXXX{suffix}\n"))
-        }
-        names => Output::Names(names.to_vec()),
-    }
-}
-
-/// `git rev-parse --show-toplevel`.
-fn is_top_level(args: &[Arg]) -> bool {
-    matches!(args, [command, option] if command.known() == Some("rev-parse") && option.known() == Some("--show-toplevel"))
 }
 
 /// The base name of a program, when it is known: neither a gap nor a live glob.
@@ -605,6 +431,22 @@ fn program_name(arg: &Arg) -> Option<&str> {
     let unsure = name.is_empty()
         || (arg.glob && !below && crate::expand::fields::has_glob(name) && !name.contains(':'));
     (!unsure).then_some(name)
+}
+
+/// A call as a command, for whoever looks at the reading.
+fn command_of(call: &Call<'_>, through: Vec<String>, scene: Scene) -> Command {
+    Command {
+        program: call.program.to_owned(),
+        args: call.args.iter().map(|arg| arg.known().map(str::to_owned)).collect(),
+        through,
+        attributable: scene.attributable,
+        certain: scene.certain,
+        words: programs::words(call),
+        directory: match call.cwd {
+            Cwd::Known(directory) => Some(directory.clone()),
+            Cwd::Start | Cwd::Unknown => None,
+        },
+    }
 }
 
 /// What is being run, for what follows from it.
@@ -642,34 +484,6 @@ pub(crate) fn positional(words: &[Expanded]) -> Positional {
     }
     let list = words.iter().map(|word| Datum { template: word.template.clone(), ..Datum::of(&word.arg) });
     Positional::Known(Rc::new(list.collect()))
-}
-
-/// Text with gaps that `echo` and `printf` print is worth keeping for what comes behind the pipe.
-fn complete_stdout(call: &Call<'_>, templates: &[Option<Rc<str>>], report: &mut Report) {
-    if report.stdout.is_some()
-        || !matches!(call.program, "echo" | "printf")
-        || call.args.iter().any(|arg| arg.glob)
-    {
-        return;
-    }
-    let taints = call
-        .args
-        .iter()
-        .any(|arg| arg.taint != Taint::default() || arg.value == Known::Nothing && arg.splits);
-    if taints {
-        return;
-    }
-    let args: Vec<Arg> = call
-        .args
-        .iter()
-        .zip(templates)
-        .map(|(arg, template)| {
-            template.as_ref().map_or_else(|| arg.clone(), |text| Arg::literal(text.as_ref()))
-        })
-        .collect();
-    let mut again = Report::default();
-    programs::judge(&Call { args: &args, ..*call }, &mut again);
-    report.stdout = again.stdout;
 }
 
 /// Access that leaves content behind.

@@ -3,28 +3,10 @@
 use tree_sitter::Node;
 
 use super::Script;
-use crate::call::Report;
-use crate::languages::tree::{self, FUEL};
-use crate::languages::value::{Scope, Value};
+use crate::languages::tree;
+use crate::languages::value::Value;
 
 impl Script<'_, '_> {
-    /// Notes what functions are called with before their bodies are judged.
-    pub(super) fn look_ahead(&mut self, parsed: &tree_sitter::Tree) {
-        if !self.body.contains("function") && !self.body.contains("=>") && !self.body.contains("class ") {
-            return;
-        }
-        while self.functions.next_pass() {
-            let mut unused = Report::default();
-            tree::walk(parsed, |node| {
-                self.visit(node, &mut unused);
-                self.fuel = self.fuel.saturating_sub(1);
-                self.fuel > 0
-            });
-            self.scope = Scope::default();
-        }
-        self.fuel = FUEL;
-    }
-
     /// The name of a function: its own, or that of the variable that holds it; of a method with a dot in front.
     fn name_of(&self, node: Node<'_>) -> Option<String> {
         if let Some(name) = node.child_by_field_name("name") {

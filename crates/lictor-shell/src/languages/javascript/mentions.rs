@@ -4,17 +4,11 @@ use tree_sitter::Node;
 
 use super::{grammar, module};
 use crate::languages::CodeScan;
-use crate::languages::tree::{self, FUEL};
+use crate::languages::tree;
 
 /// Imports, calls and properties, for the sandbox guard.
 pub(in crate::languages) fn scan(body: &str, typed: bool, found: &mut CodeScan) {
-    let Some(parsed) = tree::parse(&grammar(typed), body) else {
-        found.parse_ok = false;
-        return;
-    };
-    found.parse_ok = !parsed.root_node().has_error();
-    let mut left = FUEL;
-    tree::walk(&parsed, |node| {
+    tree::scan(&grammar(typed), body, found, |node, found| {
         let text = |node: Node<'_>| tree::text(node, body).to_owned();
         match node.kind() {
             "import_statement" => {
@@ -40,8 +34,5 @@ pub(in crate::languages) fn scan(body: &str, typed: bool, found: &mut CodeScan) 
             "identifier" => found.attribute_if_dunder(&text(node)),
             _ => {}
         }
-        left = left.saturating_sub(1);
-        left > 0
     });
-    found.complete = left > 0;
 }

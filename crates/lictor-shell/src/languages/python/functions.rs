@@ -3,32 +3,11 @@
 use tree_sitter::Node;
 
 use super::Python;
-use crate::call::Report;
 use crate::languages::api;
-use crate::languages::tree::{self, FUEL};
-use crate::languages::value::{KEPT, Scope, Value};
+use crate::languages::tree;
+use crate::languages::value::{KEPT, Value};
 
 impl Python<'_, '_> {
-    /// Notes what functions are called with before their bodies are judged.
-    pub(super) fn look_ahead(&mut self, parsed: &tree_sitter::Tree) {
-        if !self.body.contains("def ") && !self.body.contains("lambda") {
-            return;
-        }
-        while self.functions.next_pass() {
-            let mut unused = Report::default();
-            tree::walk(parsed, |node| {
-                self.visit(node, &mut unused);
-                self.fuel = self.fuel.saturating_sub(1);
-                self.fuel > 0
-            });
-            self.scope = Scope::default();
-            self.connected = false;
-            self.redirected = false;
-            self.fetched.clear();
-        }
-        self.fuel = FUEL;
-    }
-
     /// The name of a function: that of a method has a dot in front, that of a `lambda` is the variable that holds it.
     fn name_of(&self, node: Node<'_>) -> Option<String> {
         if node.kind() == "lambda" {

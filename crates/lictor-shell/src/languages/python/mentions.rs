@@ -3,18 +3,12 @@
 use tree_sitter::Node;
 
 use crate::languages::CodeScan;
-use crate::languages::tree::{self, FUEL};
+use crate::languages::tree;
 use crate::languages::value::KEPT;
 
 /// Imports, calls and attributes, for the sandbox guard.
 pub(in crate::languages) fn scan(body: &str, found: &mut CodeScan) {
-    let Some(parsed) = tree::parse(&tree_sitter_python::LANGUAGE.into(), body) else {
-        found.parse_ok = false;
-        return;
-    };
-    found.parse_ok = !parsed.root_node().has_error();
-    let mut left = FUEL;
-    tree::walk(&parsed, |node| {
+    tree::scan(&tree_sitter_python::LANGUAGE.into(), body, found, |node, found| {
         let text = |node: Node<'_>| tree::text(node, body).to_owned();
         match node.kind() {
             "import_statement" => {
@@ -53,8 +47,5 @@ pub(in crate::languages) fn scan(body: &str, found: &mut CodeScan) {
             "identifier" => found.attribute_if_dunder(&text(node)),
             _ => {}
         }
-        left = left.saturating_sub(1);
-        left > 0
     });
-    found.complete = left > 0;
 }

@@ -1,0 +1,110 @@
+//! What programs leave behind in files, for what comes later on the line.
+
+use super::simple::Context;
+use super::{Output, Walker};
+use crate::call::Stdin;
+use crate::operand::{Arg, Taint};
+use crate::programs;
+use crate::state::Content;
+
+impl Walker<'_> {
+    /// Remembers what programs that copy their input or a file leave behind.
+    pub(super) fn remember_written(
+        &mut self,
+        context: &Context<'_>,
+        written: Vec<(String, Taint)>,
+        printed: &Output,
+    ) {
+        for (key, taint) in written {
+            let content = match context.program {
+                "tee" | "sponge" => content_of(context.stdin),
+                "npm" => {
+                    let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
+                    match programs::set_scripts(&words) {
+                        Some(text) => Content::known(text.into()),
+                        None => continue,
+                    }
+                }
+                "sed" | "gsed" | "perl" | "yq" if key.ends_with("package.json") => {
+                    let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
+                    let seen = self.state.file(&key).is_some_and(|content| content.text.is_some());
+                    match programs::edited_scripts(context.program, &words).filter(|_| !seen) {
+                        Some(text) => Content::known(text.into()),
+                        // What the line wrote there before is still in it.
+                        None => continue,
+                    }
+                }
+                "ln" => {
+                    let source = context.args.iter().filter_map(Arg::known).find(|arg| !arg.starts_with('-'));
+                    let Some(source) = source else { continue };
+                    self.links = true;
+                    Content {
+                        link: Some(crate::paths::key(context.cwd, source).into()),
+                        ..Content::default()
+                    }
+                }
+                "cp" | "mv" | "install" => {
+                    let source = context.args.iter().filter_map(Arg::known).find(|arg| !arg.starts_with('-'));
+                    let from_input = context.args.iter().any(|arg| arg.known() == Some("/dev/stdin"));
+                    let content = source.and_then(|path| self.written_content(path));
+                    let program = source.filter(|path| is_installed(path) && context.program != "mv");
+                    match content.or_else(|| from_input.then(|| content_of(context.stdin))) {
+                        Some(content) => content,
+                        // A program under another name.
+                        None if program.is_some() => {
+                            self.links = true;
+                            Content { link: program.map(Into::into), ..Content::default() }
+                        }
+                        // A secret under another name.
+                        None if context.program == "mv" && source.is_some_and(programs::is_secret_path) => {
+                            self.links = true;
+                            let link = source.map(|path| crate::paths::key(context.cwd, path).into());
+                            Content { link, ..Content::default() }
+                        }
+                        None => continue,
+                    }
+                }
+                _ => Content {
+                    own: self.from_files && self.state.file(&key).is_none_or(|content| content.own),
+                    ..Content::unknown(taint.and(printed.taint()))
+                },
+            };
+            self.state.set_file(key, content);
+        }
+    }
+
+    /// Remembers what code wrote to files, as far as all of it is known.
+    pub(super) fn remember_contents(
+        &mut self,
+        context: &Context<'_>,
+        contents: Vec<(String, Option<String>)>,
+    ) {
+        let mut whole: std::collections::BTreeMap<String, Option<String>> = std::collections::BTreeMap::new();
+        for (path, text) in contents {
+            let known = whole.entry(path).or_insert_with(|| Some(String::new()));
+            *known = known.take().zip(text).map(|(known, text)| known + &text);
+        }
+        for (path, text) in whole {
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
+                let key = crate::paths::key(context.cwd, &path);
+                self.state.set_file(key, Content::known(text.into()));
+            }
+        }
+    }
+}
+
+/// Where programs of the system are.
+fn is_installed(path: &str) -> bool {
+    ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"]
+        .iter()
+        .any(|place| path.starts_with(place))
+}
+
+/// What a file holds into which standard input was copied.
+fn content_of(stdin: &Stdin) -> Content {
+    match stdin {
+        Stdin::Text(text) => Content::known(text.as_str().into()),
+        Stdin::Unknown(taint) => Content::unknown(*taint),
+        _ => Content::default(),
+    }
+}
