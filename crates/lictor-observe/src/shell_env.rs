@@ -3,6 +3,7 @@
 use lictor_shell::ShellEnv;
 
 use crate::git;
+use crate::observer::Seen;
 use crate::place::{Looker, tidy};
 
 /// Variables that the agent's shell shares with Lictor's process. Everything else may differ there.
@@ -33,6 +34,11 @@ impl ShellEnv for Looker<'_> {
 
     fn script(&self, path: &str) -> Option<String> {
         self.observer.text(&tidy(self.cwd, &self.untilde(path)), SCRIPT_LIMIT)
+    }
+
+    fn is_stream(&self, path: &str) -> bool {
+        let path = tidy(self.cwd, &self.untilde(path));
+        self.observer.look(&path) == Seen::Special && !path.starts_with("/dev/")
     }
 
     fn is_guard(&self, path: &str) -> bool {

@@ -55,6 +55,10 @@ pub trait ShellEnv {
     /// The text of a local script that the command runs (`bash ./x.sh`, `./x.sh`), capped by the implementation.
     /// `None` when there is none or it is not text.
     fn script(&self, path: &str) -> Option<String>;
+    /// Whether it is a pipe or a socket: what comes out of it is not there before somebody reads.
+    fn is_stream(&self, _path: &str) -> bool {
+        false
+    }
     /// What the line itself wrote to a file before. Only the reader knows that.
     fn written(&self, _path: &str) -> Option<String> {
         None

@@ -368,3 +368,21 @@ fn a_tree_that_is_sent_takes_its_secrets_along() {
         assert!(!sent(line), "{line}");
     }
 }
+
+#[test]
+fn a_script_that_comes_out_of_a_pipe_is_not_seen() {
+    let world = FakeObserver::for_judging()
+        .special("/home/user/project/pipe")
+        .file("/home/user/project/run.sh", "echo x\n");
+    let project = Project::discover("/home/user/project", &world);
+    let is_opaque = |line: &str| {
+        let action = Action::bash(line).in_dir("/home/user/project");
+        !facts(&action, &project, &world).opaque.is_empty()
+    };
+    for line in ["bash pipe", ". ./pipe", "python3 pipe", "cd .. && sh project/pipe"] {
+        assert!(is_opaque(line), "{line}");
+    }
+    for line in ["bash run.sh", "bash missing.sh", "cat pipe"] {
+        assert!(!is_opaque(line), "{line}");
+    }
+}

@@ -1,5 +1,6 @@
 //! What programs run in turn.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use lictor_core::facts::{Access, Effect, GitEffect, OpaqueWhat};
@@ -298,7 +299,10 @@ impl Walker<'_> {
                 Output::unknown()
             }
             _ => {
-                let Some(text) = self.local_script(known) else { return Output::unknown() };
+                let Some(text) = self.local_script(known) else {
+                    self.beware_of_stream(known);
+                    return Output::unknown();
+                };
                 self.run_for_danger(&text, language, words, through, context);
                 Output::unknown()
             }
@@ -336,11 +340,22 @@ impl Walker<'_> {
 
     /// The text of a script that was there before.
     pub(super) fn local_script(&self, path: &str) -> Option<String> {
+        self.outside().script(&self.found_from_here(path)?)
+    }
+
+    /// What is run from a pipe is not there before it is run.
+    fn beware_of_stream(&mut self, path: &str) {
+        if self.found_from_here(path).is_some_and(|path| self.outside().is_stream(&path)) {
+            self.opaque(OpaqueWhat::Code, path);
+        }
+    }
+
+    /// A path as it is found from where the line began.
+    fn found_from_here<'a>(&self, path: &'a str) -> Option<Cow<'a, str>> {
         match &self.state.directories().now {
-            Cwd::Start => self.outside().script(path),
-            Cwd::Known(base) => self.outside().script(&crate::paths::join(base, path)),
-            Cwd::Unknown if path.starts_with(['/', '~']) => self.outside().script(path),
-            Cwd::Unknown => None,
+            Cwd::Known(base) => Some(crate::paths::join(base, path).into()),
+            Cwd::Unknown if !path.starts_with(['/', '~']) => None,
+            Cwd::Start | Cwd::Unknown => Some(path.into()),
         }
     }
 
@@ -437,6 +452,8 @@ impl Walker<'_> {
                     run(self, &text, Scene { attributable: false, ..scene });
                     self.keep_opaque(opaque, |_| false);
                     self.keep_effects(effects, |effect| is_clear_danger(effect));
+                } else {
+                    self.beware_of_stream(known);
                 }
                 Output::unknown()
             }
