@@ -34,11 +34,12 @@ use lictor_core::{
     Node, Outcome, SessionKey, SessionState, Standing, Stopwatch, Verdict, redact,
 };
 use lictor_observe::{self as observe, NoEdits, RealObserver};
-use lictor_store::{Store, StoreError, StoreExt};
+use lictor_store::{Store, StoreError, StoreExt, View};
 
 pub use build::Builder;
 pub use lifecycle::Prompt;
 pub use mode::{Asking, Mode};
+use record::{Read, Recorded};
 use rules::Rules;
 pub use rules::{PolicyVersion, is_of_earlier_version};
 pub use versions::PolicyCodec;
@@ -109,15 +110,31 @@ impl PolicyEngine {
     #[must_use]
     pub fn evaluate_with(&self, action: &Action, mut mode: Mode) -> Evaluation {
         let action = &*self.meant(action);
-        let now = self.inner.clock.now();
         mode.observe &= !self.rules.enforced;
-        let mut sessions = self.sessions_of(action);
+        let mut recorded = self.evaluate_from(self.cached_sessions_of(action), action, mode.clone());
+        if let Recorded::Outdated(_) = recorded {
+            recorded = self.evaluate_from(self.sessions_of(action), action, mode);
+        }
+        let (Recorded::Done(evaluation) | Recorded::Outdated(evaluation)) = recorded;
+        evaluation
+    }
+
+    /// Judges an action of those sessions.
+    fn evaluate_from(
+        &self,
+        mut sessions: Result<Read, StoreError>,
+        action: &Action,
+        mut mode: Mode,
+    ) -> Recorded {
+        let now = self.inner.clock.now();
         let mut lost = None;
-        if let Ok(lineage) = &sessions {
-            match self.with_seen(lineage) {
-                Some(Ok(engine)) => return engine.evaluate_with(action, mode),
+        if let Ok(read) = &sessions {
+            match self.with_seen(&read.sessions) {
+                Some(Ok(engine)) => return Recorded::Done(engine.evaluate_with(action, mode)),
                 Some(Err(why)) => lost = Some(why),
-                None if !mode.dry && self.is_news(lineage) => sessions = self.notice(action),
+                None if !mode.dry && self.is_news(&read.sessions) => {
+                    sessions = self.notice(action).map(Read::current);
+                }
                 None => {}
             }
         }
@@ -128,12 +145,12 @@ impl PolicyEngine {
                 mode.observe = false;
                 (Judged::refused(judge::from_engine("session", versions::lost(&why))), Facts::none())
             }
-            Ok(sessions) => {
+            Ok(Read { sessions, freshness }) => {
                 watched = sessions.seen().and_then(|own| self.first_look(own));
                 let sessions = Arc::new(sessions);
                 let judged = self.judge(action, &sessions, now, mode.companion.as_ref());
                 // A guard that is late still looks at it.
-                read = Arc::into_inner(sessions);
+                read = Arc::into_inner(sessions).map(|sessions| Read { sessions, freshness });
                 judged
             }
             Err(fault) => {
@@ -169,9 +186,11 @@ impl PolicyEngine {
             quorum,
             versions: self.inner.versions.as_ref(),
         };
-        let evaluation = self.record(&case, evaluation, read);
-        self.tell(action, &evaluation, mode.companion.as_ref());
-        evaluation
+        let recorded = self.record(&case, evaluation, read);
+        if let Recorded::Done(evaluation) = &recorded {
+            self.tell(action, evaluation, mode.companion.as_ref());
+        }
+        recorded
     }
 
     /// What waits for a person's word, and how to give it.
@@ -230,8 +249,15 @@ impl PolicyEngine {
         self.rules.sight.meant(action).map_or(Cow::Borrowed(action), Cow::Owned)
     }
 
-    fn sessions_of(&self, action: &Action) -> Result<sessions::Lineage, StoreError> {
-        self.inner.store.view(|view| sessions::Lineage::load_remembered(view, action, &self.inner.recent))
+    fn sessions_of(&self, action: &Action) -> Result<Read, StoreError> {
+        self.inner.store.view(|view| sessions::Lineage::load(view, action)).map(Read::current)
+    }
+
+    /// The same as this process last saw them, where the store knows that.
+    fn cached_sessions_of(&self, action: &Action) -> Result<Read, StoreError> {
+        let load = |view: &dyn View| sessions::Lineage::load_remembered(view, action, &self.inner.recent);
+        let (sessions, freshness) = self.inner.store.view_cached(load)?;
+        Ok(Read { sessions, freshness })
     }
 
     /// A tracer that fails changes nothing, but somebody should know.

@@ -9,7 +9,7 @@ use lictor_engine::{
     Action, All, CollectingTracer, Decision, Graph, MemoryStore, Mode, Outcome, PolicyEngine, Standing,
     Store, StoreError, Verdict, guard_fn,
 };
-use lictor_store::{Durability, Query, StoreExt as _, Transaction, View};
+use lictor_store::{Durability, Freshness, Query, StoreExt as _, Transaction, View};
 
 fn no_rm() -> impl lictor_engine::Guard {
     guard_fn("no_rm", |action, _| match action.text("command") {
@@ -118,6 +118,52 @@ impl Store for Watched {
         self.writing.store(false, Ordering::SeqCst);
         written
     }
+}
+
+/// A store that knows nothing of what was written to it, until it is asked.
+struct Outdated(MemoryStore);
+
+impl Store for Outdated {
+    fn read(&self, f: &mut dyn FnMut(&dyn View) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        self.0.read(f)
+    }
+
+    fn write(
+        &self,
+        durability: Durability,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.0.write(durability, f)
+    }
+
+    fn read_cached(
+        &self,
+        f: &mut dyn FnMut(&dyn View) -> Result<(), StoreError>,
+    ) -> Result<Freshness, StoreError> {
+        MemoryStore::new().read(f).map(|()| Freshness::Cached)
+    }
+}
+
+/// Nothing that a guard reads of a session may be older than the record that comes of it.
+#[test]
+fn what_was_judged_on_an_older_session_is_judged_again() {
+    let store: Arc<dyn Store> = Arc::new(Outdated(MemoryStore::new()));
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let once = guard_fn("once", move |_, context| {
+        count.fetch_add(1, Ordering::SeqCst);
+        match context.session().action_count {
+            0 => Verdict::pass(),
+            _ => Verdict::block("once is enough", "stop here"),
+        }
+    });
+    let engine = PolicyEngine::builder(once).shared_store(Arc::clone(&store)).build().unwrap();
+    let decisions = [1, 2, 3].map(|_| engine.evaluate(&Action::bash("ls").in_session("s")).decision);
+    assert_eq!(decisions, [Decision::Pass, Decision::Block, Decision::Block]);
+    // The first was judged on a session that had not begun, and that is what it was.
+    assert_eq!(asked.load(Ordering::SeqCst), 5);
+    let records = store.view(|view| view.records(&Query::all().kind("evaluated"))).unwrap();
+    assert_eq!(records.len(), 3);
 }
 
 /// Counts texts that come to be redacted, while nobody writes and while somebody does.

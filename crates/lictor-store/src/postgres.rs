@@ -344,9 +344,11 @@ impl PostgresStore {
     ) -> Result<bool, StoreError> {
         let Some(rows) = self.remembered().filter(Rows::has_month) else { return Ok(false) };
         let mut tx = Sealed::new(rows, &self.sealer);
-        // Whatever fails may not fail on the chain as it is now.
-        if f(&mut tx).is_err() {
-            return Ok(false);
+        match f(&mut tx) {
+            Ok(()) => {}
+            Err(StoreError::Abandoned) if !tx.tables().lacks() => return Err(StoreError::Abandoned),
+            // What fails here may not fail on the chain as it is now.
+            Err(_) => return Ok(false),
         }
         let Some(rows) = tx.finish().ok().filter(|rows| !rows.lacks()) else { return Ok(false) };
         rows.commit_by(|change| self.pool.batches.carry_out(&self.pool, change))

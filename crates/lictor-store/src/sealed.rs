@@ -147,6 +147,12 @@ impl<'a, T: Tables> Sealed<'a, T> {
         self.tables.into_inner()
     }
 
+    /// The tables below.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn tables(&self) -> std::cell::Ref<'_, T> {
+        self.tables.borrow()
+    }
+
     /// Seals what was changed, and gives the tables back. The database's own commit comes after it.
     pub(crate) fn finish(mut self) -> Result<T, StoreError> {
         let effects = std::mem::take(&mut self.effects);

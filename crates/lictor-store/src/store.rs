@@ -131,7 +131,8 @@ pub trait Store: Send + Sync {
     }
 
     /// As [`write`](Self::write), but `f` may run twice, each time on the state as it is then; only its last run counts.
-    /// A store far away need not be asked before its commit then.
+    /// A store far away need not be asked before its commit then. Who gives up ([`StoreError::Abandoned`]) is not asked
+    /// again.
     ///
     /// # Errors
     /// As [`write`](Self::write).

@@ -11,7 +11,7 @@ use lictor_core::{
     Action, CheckSeal, Claim, Decision, Digest, Evaluation, Facts, Pin, Quorum, Redact, SessionEvent,
     SessionKey, SessionState, Timestamp, Verdict, redact,
 };
-use lictor_store::{Draft, Durability, StoreError, StoreExt, Transaction};
+use lictor_store::{Draft, Durability, Freshness, StoreError, StoreExt, Transaction};
 use serde::Serialize;
 
 use super::{
@@ -46,24 +46,30 @@ pub(super) struct Case<'a> {
 impl PolicyEngine {
     /// Records the evaluation against the state as it is by now. One that cannot be recorded is a block: there is
     /// no unrecorded pass. `read` are the sessions as they were when the graph judged.
-    pub(super) fn record(
-        &self,
-        case: &Case<'_>,
-        mut evaluation: Evaluation,
-        read: Option<Lineage>,
-    ) -> Evaluation {
+    pub(super) fn record(&self, case: &Case<'_>, judged: Evaluation, mut read: Option<Read>) -> Recorded {
         // A used grant must stay used even when the power fails right after.
-        let asks = evaluation.decision == Decision::Ask && !case.mode.dry;
+        let asks = judged.decision == Decision::Ask && !case.mode.dry;
         let durability = if asks { Durability::Power } else { Durability::Process };
         let redactor = &*self.rules.redactor;
-        let recorded = Prepared::of(case, &evaluation, redactor).and_then(|prepared| {
-            self.inner.store.update(durability, |tx| {
+        let (mut runs, mut stale) = (0_usize, false);
+        let recorded = Prepared::of(case, &judged, redactor).and_then(|mut prepared| {
+            self.inner.store.update_retrying(durability, |tx| {
                 let mut journal = Journal::new(tx, case.action.session.as_ref(), case.now, redactor);
-                commit(&mut journal, case, prepared, &mut evaluation, read)
+                // The first run takes the states.
+                let states = read.as_mut().map(|read| &mut read.sessions).filter(|_| runs == 0);
+                runs += 1;
+                let sessions = Lineage::load_again(journal.tx, case.action, states)?;
+                stale = read.as_ref().is_some_and(|read| read.is_outdated_by(&sessions));
+                if stale {
+                    return Err(StoreError::Abandoned);
+                }
+                commit(&mut journal, case, &mut prepared, &judged, sessions)
             })
         });
         match recorded {
-            Ok((mut sessions, event)) => {
+            Ok(Committed { mut sessions, event, changed, id }) => {
+                let mut evaluation = changed.unwrap_or(judged);
+                evaluation.id = Some(id);
                 if self.inner.recent.is_wanted() {
                     self.inner.recent.keep(sessions.saved());
                 }
@@ -71,29 +77,64 @@ impl PolicyEngine {
                 if !case.mode.dry && case.action.session.is_none() {
                     evaluation.session.apply(&event, case.now);
                 }
+                Recorded::Done(evaluation)
             }
             Err(fault) => {
                 let reason = format!("the decision could not be recorded: {fault}");
+                let mut evaluation = judged;
                 evaluation.id = None;
                 evaluation.session = SessionState::default();
                 evaluation = evaluation.blocked_by(from_engine("store", Verdict::error(reason, OPERATOR)));
+                if stale { Recorded::Outdated(evaluation) } else { Recorded::Done(evaluation) }
             }
         }
-        evaluation
     }
+}
+
+/// An evaluation when it has been recorded, or could not be.
+pub(super) enum Recorded {
+    /// It counts.
+    Done(Evaluation),
+    /// A block, not recorded: it was judged on sessions that were only cached, and are others by now.
+    Outdated(Evaluation),
+}
+
+/// The sessions that an action was judged on.
+pub(super) struct Read {
+    pub(super) sessions: Lineage,
+    pub(super) freshness: Freshness,
+}
+
+impl Read {
+    pub(super) fn current(sessions: Lineage) -> Self {
+        Self { sessions, freshness: Freshness::Current }
+    }
+
+    /// Whether these are others, and that could not be known.
+    fn is_outdated_by(&self, sessions: &Lineage) -> bool {
+        self.freshness == Freshness::Cached && !sessions.is_stored_as(&self.sessions)
+    }
+}
+
+/// What a transaction made of an evaluation.
+struct Committed {
+    sessions: Lineage,
+    event: SessionEvent,
+    /// The evaluation, where it is another than was judged.
+    changed: Option<Evaluation>,
+    id: u64,
 }
 
 /// Writes the record, and the sessions as they are after the event.
 fn commit(
     journal: &mut Journal<'_>,
     case: &Case<'_>,
-    prepared: Prepared,
-    evaluation: &mut Evaluation,
-    read: Option<Lineage>,
-) -> Result<(Lineage, SessionEvent), StoreError> {
+    prepared: &mut Prepared,
+    judged: &Evaluation,
+    mut sessions: Lineage,
+) -> Result<Committed, StoreError> {
     let Case { action, mode, now, .. } = *case;
-    let mut sessions = Lineage::load_again(journal.tx, action, read)?;
-    let (mut duplicate, mut changed) = (false, false);
+    let (mut duplicate, mut changed) = (false, None);
     if !mode.dry {
         if sessions.is_new() {
             if let Some(versions) = case.versions {
@@ -107,34 +148,36 @@ fn commit(
         }
         let earlier = sessions.own().and_then(|own| {
             let (id, dialect) = (action.tool_use_id.as_deref(), mode.dialect.as_deref());
-            own.same_call(&evaluation.action, id, dialect, now).map(|open| open.decision)
+            own.same_call(&judged.action, id, dialect, now).map(|open| open.decision)
         });
         duplicate = earlier.is_some();
-        changed = duplicate || recheck(evaluation, &sessions, now);
+        changed = recheck(judged, &sessions, now);
+        let evaluation = changed.as_ref().unwrap_or(judged);
         if evaluation.decision == Decision::Ask && !mode.observe {
-            changed = true;
-            // Copied: what was judged stays whole should the store fail now.
             let asks = evaluation.clone();
-            *evaluation = match earlier {
+            changed = Some(match earlier {
                 // Whatever lifted the question the first time has been used up by it.
                 Some(Decision::Pass | Decision::Warn) => {
                     approvals::lifted(asks, "answered at the other hook")
                 }
                 _ => approvals::answer(journal, case, asks)?,
-            };
+            });
         }
     }
-    let (event, body) = match prepared.whole.filter(|_| !changed) {
+    let (event, body) = match prepared.whole.take().filter(|_| !duplicate && changed.is_none()) {
         Some(whole) => whole,
-        None => prepared.parts.with(case, evaluation, duplicate, journal.redactor)?,
+        None => {
+            let evaluation = changed.as_ref().unwrap_or(judged);
+            prepared.parts.with(case, evaluation, duplicate, journal.redactor)?
+        }
     };
-    evaluation.id = Some(journal.write(kind::EVALUATED, body)?);
+    let id = journal.write(kind::EVALUATED, body)?;
     if !mode.dry {
         sessions.know_edits(journal.tx, &case.found)?;
         sessions.apply(&event, now);
         sessions.save(journal.tx)?;
     }
-    Ok((sessions, event))
+    Ok(Committed { sessions, event, changed, id })
 }
 
 /// The first event of a session fixes its policy, its parent and its scope: those of its parent, if it has one.
@@ -147,17 +190,14 @@ fn start(journal: &mut Journal<'_>, sessions: &mut Lineage, current: Digest) -> 
     Ok(())
 }
 
-/// Checks again, alone with the store, what the graph relied on. Whether that changes the decision.
-fn recheck(evaluation: &mut Evaluation, sessions: &Lineage, now: Timestamp) -> bool {
+/// Checks again, alone with the store, what the graph relied on. The evaluation that it is then, if that is another.
+fn recheck(evaluation: &Evaluation, sessions: &Lineage, now: Timestamp) -> Option<Evaluation> {
     if evaluation.decision == Decision::Block {
-        return false;
+        return None;
     }
-    let lost = evaluation.claims.iter().find(|(_, claim)| !sessions.grants(claim, now));
-    let Some((guard, claim)) = lost else { return false };
+    let (guard, claim) = evaluation.claims.iter().find(|(_, claim)| !sessions.grants(claim, now))?;
     let verdict = Verdict::block(claim.lost(), "wait for what is under way, then try again");
-    let given = from_engine(&guard.clone(), verdict);
-    *evaluation = evaluation.clone().blocked_by(given);
-    true
+    Some(evaluation.clone().blocked_by(from_engine(guard, verdict)))
 }
 
 fn judgement(case: &Case<'_>, evaluation: &Evaluation, duplicate: bool) -> Judgement {

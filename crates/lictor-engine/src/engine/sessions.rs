@@ -40,11 +40,11 @@ impl Lineage {
     }
 
     /// As [`load`](Self::load), by one who has loaded it before: of a state that is stored as it was then, reading is
-    /// spared, and that is most of what loading costs.
+    /// spared, and that is most of what loading costs. States are given away by that.
     pub(super) fn load_again(
         view: &(impl View + ?Sized),
         action: &Action,
-        mut before: Option<Self>,
+        mut before: Option<&mut Self>,
     ) -> Result<Self, StoreError> {
         Self::load_known(view, action.session.clone(), action.parent_session.clone(), |key, stored| {
             before.as_mut()?.give(key, stored)
@@ -98,6 +98,11 @@ impl Lineage {
         let at = self.keys.iter().position(|known| known == key)?;
         let same = self.stored.get(at).is_some_and(|before| before.as_deref() == Some(stored));
         self.states.get_mut(at).filter(|_| same).map(std::mem::take)
+    }
+
+    /// Whether the same sessions are stored as the same bytes.
+    pub(super) fn is_stored_as(&self, other: &Self) -> bool {
+        self.keys == other.keys && self.stored == other.stored
     }
 
     /// A session that is about to begin has the scope of its parent, already while its first action is judged.
