@@ -92,6 +92,7 @@ impl Looker<'_> {
     pub(crate) fn operand(&self, operand: &Operand, access: Access, recursive: bool) -> Place {
         let base = self.directory(&operand.cwd);
         let Arg { value, text, glob, .. } = &operand.arg;
+        let text: &str = text;
 
         match value {
             // The directory before this one, which nobody here knows.
