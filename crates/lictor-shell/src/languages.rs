@@ -217,11 +217,12 @@ fn empties(language: &str, body: &str, effects: &mut [crate::Effect<crate::opera
 }
 
 /// Libraries that make commits themselves, with the calls that do: no hook of the repository sees these.
-const COMMITS: [(&str, &str); 9] = [
+const COMMITS: [(&str, &str); 10] = [
     ("pygit2", "create_commit("),
     ("dulwich", "porcelain.commit("),
     ("dulwich", ".do_commit("),
     ("import", "skip_hooks=True"),
+    ("git", ".index.commit("),
     ("isomorphic-git", ".commit("),
     ("nodegit", "reateCommit("),
     ("simple-git", "--no-verify"),
@@ -232,9 +233,30 @@ const COMMITS: [(&str, &str); 9] = [
 /// Whether code goes through all names of a directory. A shell's `*` leaves hidden ones out, a listing in code does not,
 /// unless the code picks some of them.
 fn lists_hidden(body: &str) -> bool {
-    const LISTS: [&str; 5] = ["os.listdir(", "os.scandir(", ".iterdir(", "Dir.children", "Dir.entries"];
-    const PICKS: [&str; 7] =
-        ["endswith(", "end_with?", "suffix", "splitext", "extname", "fnmatch", "not f.startswith('.')"];
+    const LISTS: [&str; 9] = [
+        "os.listdir(",
+        "os.scandir(",
+        ".iterdir(",
+        "Dir.children",
+        "Dir.entries",
+        "readdir(",
+        "readdirSync(",
+        "readDir(",
+        "readDirSync(",
+    ];
+    const PICKS: [&str; 11] = [
+        "endswith(",
+        "endsWith(",
+        "end_with?",
+        "suffix",
+        "splitext",
+        "extname",
+        "fnmatch",
+        "not f.startswith('.')",
+        ".filter(",
+        ".test(",
+        ".match(",
+    ];
     LISTS.iter().any(|list| body.contains(list)) && !PICKS.iter().any(|pick| body.contains(pick))
 }
 
