@@ -205,6 +205,10 @@ fn base_name(program: &str) -> Cow<'_, str> {
     if !bare.is_empty() && bare != name && table::find(bare).is_some() {
         return Cow::Borrowed(bare);
     }
+    // What zsh has built in of them (`zmodload zsh/files`).
+    if let Some(bare) = name.strip_prefix("zf_").filter(|bare| table::find(bare).is_some()) {
+        return Cow::Borrowed(bare);
+    }
     if name.contains(|c: char| c.is_ascii_uppercase()) {
         return Cow::Owned(name.to_ascii_lowercase());
     }

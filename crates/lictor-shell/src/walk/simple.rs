@@ -423,6 +423,9 @@ fn program_name(arg: &Arg) -> Option<&str> {
         Known::Partly { suffix, .. } if suffix.contains('/') => suffix,
         _ => return None,
     };
+    // zsh: `=rm` is the path of `rm`. Other shells have no such program.
+    let named = path.strip_prefix('=').filter(|name| name.starts_with(|c: char| c.is_ascii_alphanumeric()));
+    let path = named.unwrap_or(path);
     let name = path.rsplit('/').next()?;
     // Below the current directory it is a file of the project, whichever it is (`target/debug/deps/app-*`).
     let inner = path.strip_prefix("./").unwrap_or(path);
