@@ -134,7 +134,7 @@ impl Walker<'_> {
         });
         if let (Some(target), Some(word)) = (linked, argv.words.first_mut()) {
             // What runs is what the link of the line points to.
-            word.arg = Arg::literal(target.to_string());
+            word.arg = Arg::literal(&target);
         }
         let Some(first) = argv.words.first() else {
             return self.report_plumbing(argv.plumbing, None, None);
