@@ -63,11 +63,13 @@ fn decisions_of_all_projects_come_in_the_order_of_time() {
     assert_eq!(made.code, 0, "{made:?}");
     let here = sandbox.project();
     for (number, place) in [&here, &other, &here, &other, &other, &here].into_iter().enumerate() {
-        let input = json!({"command": format!("echo {number}")});
-        let run =
-            sandbox.claude("PreToolUse", json!({"cwd": place, "tool_name": "Bash", "tool_input": input}));
+        // A session belongs to the project that it began in.
+        let call = json!({"session_id": place, "cwd": place, "tool_name": "Bash",
+                          "tool_input": {"command": format!("echo {number}")}});
+        let run = sandbox.claude("PreToolUse", call);
         assert_eq!(run.code, 0, "{run:?}");
     }
+    assert_eq!(sandbox.lictor(&["log"]).stdout.lines().count(), 3, "the others are in another record");
     let shown = |args: &[&str]| {
         let run = sandbox.lictor(&[&["log", "--all", "--json"], args].concat());
         assert_eq!(run.code, 0, "{run:?}");
