@@ -4,9 +4,11 @@ mod antigravity;
 mod claude_code;
 mod codex;
 mod copilot_cli;
+mod crush;
 mod cursor;
 mod factory;
 mod gemini_cli;
+mod goose;
 mod kilo;
 mod kimi;
 mod opencode;
@@ -68,6 +70,10 @@ agents! {
     Kilo: kilo,
     /// Moonshot's Kimi Code.
     Kimi: kimi,
+    /// Goose, of the Agentic AI Foundation.
+    Goose: goose,
+    /// Charm's Crush.
+    Crush: crush,
 }
 
 impl Agent {

@@ -2,7 +2,7 @@
 
 use crate::agent::Agent;
 use crate::contract::{AskForm, BlockForm, Moment, TellForm};
-use crate::files::{At, Os, Role};
+use crate::files::{At, HomeDir, Os, Role};
 use crate::install::{Form, Scope};
 
 /// What hooks of one agent can do.
@@ -68,6 +68,12 @@ impl Agent {
         self.spec().types_unseen
     }
 
+    /// Whether its hooks do not see what the agents do that it starts.
+    #[must_use]
+    pub fn delegates_unseen(self) -> bool {
+        self.spec().delegates_unseen
+    }
+
     /// Where `lictor init` puts the hooks in that scope, as docs write it: `~` for the home directory.
     #[must_use]
     pub fn documented_path(self, scope: Scope) -> Option<String> {
@@ -76,6 +82,7 @@ impl Agent {
             self.spec().files.iter().filter(|file| file.scope == scope && on_this_system(file.at));
         let file = files.find(|file| matches!(file.role, Role::Installs(_)))?;
         Some(match file.at {
+            At::Home(HomeDir { default: "", .. }) => format!("~/{}", file.path),
             At::Home(directory) => format!("~/{}/{}", directory.default, file.path),
             _ => file.path.to_owned(),
         })

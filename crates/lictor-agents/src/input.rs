@@ -131,6 +131,13 @@ impl Fields {
             .map(Some)
     }
 
+    /// Puts what stands under an agent's own name where all agents have it.
+    pub(crate) fn rename(&mut self, own: &str, common: &str) {
+        if let Some(value) = self.0.remove(own) {
+            self.0.insert(common.to_owned(), value);
+        }
+    }
+
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|value| !value.is_null())
     }

@@ -161,7 +161,7 @@ impl<'a> Context<'a> {
         env: &HookEnv,
     ) -> Result<Self, Unreadable> {
         let roots = fields.texts(ROOTS)?.unwrap_or_default();
-        let cwd = fields.text(&["cwd"])?.filter(|cwd| !cwd.is_empty()).map(str::to_owned);
+        let cwd = fields.text(&["cwd", "working_dir"])?.filter(|cwd| !cwd.is_empty()).map(str::to_owned);
         let cwd = cwd.or_else(|| roots.into_iter().next()).unwrap_or_else(|| env.cwd.clone());
         let root = (spec.session)(fields)?.filter(|id| !id.is_empty());
         let subagent = fields.text(AGENT_ID)?.filter(|id| !id.is_empty());

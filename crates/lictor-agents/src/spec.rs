@@ -43,6 +43,8 @@ pub(crate) struct AgentSpec {
     pub(crate) leaks: bool,
     /// Whether it can type into a command that runs already without a hook being told what.
     pub(crate) types_unseen: bool,
+    /// Whether its hooks do not see what the agents do that it starts.
+    pub(crate) delegates_unseen: bool,
     /// Where it reads hooks, permissions and trust from.
     pub(crate) files: &'static [GoverningFile],
     /// Where it is told of MCP servers.
@@ -86,6 +88,7 @@ impl AgentSpec {
             fails_closed: false,
             leaks: false,
             types_unseen: false,
+            delegates_unseen: false,
             files: &[],
             servers: &[],
             managed_only: None,

@@ -137,10 +137,12 @@ const NAMED: &[&str] = &[
     "workdir",
     "dir_path",
     "working_directory",
+    "working_dir",
     "run_in_background",
     "is_background",
     "isBackground",
     "timeout",
+    "timeout_secs",
     "path",
     "file_path",
     "filePath",
@@ -262,7 +264,7 @@ fn delegate(input: Fields) -> Result<Translated, Unreadable> {
         agent = agent.or(input.text(&[name])?);
     }
     put(&mut payload, "agent", Some(agent.unwrap_or("general")));
-    let prompt = input.text(&["prompt", "message", "task", "objective"])?;
+    let prompt = input.text(&["prompt", "message", "task", "objective", "instructions"])?;
     put(&mut payload, "prompt", prompt);
     keep(&mut payload, &input, &["description", "model", "run_in_background"]);
     if prompt.is_none() {

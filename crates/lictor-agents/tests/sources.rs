@@ -83,7 +83,7 @@ fn words() -> BTreeSet<String> {
         }
         if let Some((first, _)) = path.split_once('/')
             && first.starts_with('.')
-            && !matches!(first, ".github" | ".vscode")
+            && !matches!(first, ".github" | ".vscode" | ".config" | ".local")
         {
             words.insert(first.to_owned());
         }

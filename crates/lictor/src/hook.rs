@@ -16,7 +16,7 @@ use std::time::Duration;
 use lictor_agents::{
     Agent, Ask, Block, Event, EventKind, HookContext, HookEnv, Moment, Rendered, Reply, parse, render,
 };
-use lictor_core::{Action, Decision, Evaluation, Value, redact};
+use lictor_core::{Action, ActionKind, Decision, Evaluation, Value, redact};
 use lictor_engine::{Asking, Mode, is_of_earlier_version};
 
 use crate::error::Error;
@@ -323,6 +323,14 @@ fn redacted(runtime: &Runtime, mut reply: Reply) -> Reply {
     reply
 }
 
+/// Why starting another agent is asked about, where nothing that it does comes to a hook.
+fn unseen_delegation(agent: Agent, action: &Action) -> Option<Arc<str>> {
+    (action.kind == ActionKind::Delegate && agent.delegates_unseen()).then(|| {
+        format!("the hooks of {agent} do not see what the agents do that it starts; do the work without one")
+            .into()
+    })
+}
+
 fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
     let Heard { runtime, slot, .. } = heard;
     let options = runtime.project().options();
@@ -344,6 +352,7 @@ fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
         dialect: Some(slot.through().to_string().into()),
         observe: runtime.policy().is_observing(),
         unseen_input: slot.agent().types_unseen(),
+        caution: unseen_delegation(slot.agent(), action),
         ..Mode::default()
     };
     let mut evaluation = runtime.evaluate_with(action, mode.clone());

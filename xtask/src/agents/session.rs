@@ -18,7 +18,7 @@ use super::terminal;
 use crate::shell;
 
 /// How long an agent may take.
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// How long an agent is watched that waits for a hook: longer than it waits by itself.
 const HELD: Duration = Duration::from_secs(100);

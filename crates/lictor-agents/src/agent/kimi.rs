@@ -111,8 +111,6 @@ fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable>
         return Ok(EventKind::Other);
     }
     let mut fields = Fields(fields.0.clone());
-    if let Some(id) = fields.0.remove("tool_call_id") {
-        fields.0.insert("tool_use_id".to_owned(), id);
-    }
+    fields.rename("tool_call_id", "tool_use_id");
     parse::common(context, &fields)
 }

@@ -39,8 +39,18 @@ pub fn obey(agent: Agent, event: &str, answer: &Rendered) -> Obeyed {
         // The shape that most agents took over. A code besides 0 and 2 is a failure that stops nothing.
         _ if answer.exit == 2 => Obeyed::Stopped(stderr),
         Agent::VsCode | Agent::Factory => claude_json(&fields),
+        Agent::Goose => decided(&fields, "block"),
+        Agent::Crush if answer.exit == 0 => decided(&fields, "deny"),
         _ if answer.exit != 0 => Obeyed::Proceeds,
         _ => claude_json(&fields),
+    }
+}
+
+/// One word stops, with the reason beside it.
+fn decided(fields: &Map<String, Value>, stops: &str) -> Obeyed {
+    match fields.get("decision") {
+        Some(word) if word == stops => Obeyed::Stopped(said(text(fields, "reason"))),
+        _ => Obeyed::Proceeds,
     }
 }
 

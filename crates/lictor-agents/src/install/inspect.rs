@@ -128,9 +128,13 @@ fn switches(root: &Value) -> Vec<Problem> {
     if root.pointer("/tools/executionSandbox").is_some_and(Value::is_object) {
         problems.push(Problem::Disabled("tools.executionSandbox".to_owned()));
     }
-    let names = root.pointer("/hooksConfig/disabled").and_then(Value::as_array);
-    if names.into_iter().flatten().any(|name| name == "lictor") {
-        problems.push(Problem::Disabled("hooksConfig.disabled: [\"lictor\"]".to_owned()));
+    for (pointer, name) in
+        [("/hooksConfig/disabled", "hooksConfig.disabled"), ("/disabledPlugins", "disabledPlugins")]
+    {
+        let names = root.pointer(pointer).and_then(Value::as_array);
+        if names.into_iter().flatten().any(|name| name == "lictor") {
+            problems.push(Problem::Disabled(format!("{name}: [\"lictor\"]")));
+        }
     }
     problems
 }

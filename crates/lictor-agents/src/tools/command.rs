@@ -7,7 +7,8 @@ use super::{Payload, Translated, keep, one, put};
 use crate::input::{Fields, Unreadable, missing};
 
 const COMMAND: &[&str] = &["command", "cmd", "CommandLine", "command_line"];
-const DIRECTORY: &[&str] = &["cwd", "Cwd", "workdir", "dir_path", "directory", "working_directory"];
+const DIRECTORY: &[&str] =
+    &["cwd", "Cwd", "workdir", "dir_path", "directory", "working_directory", "working_dir"];
 const BACKGROUND: &[&str] = &["run_in_background", "is_background", "isBackground"];
 
 pub(super) fn shell(input: &Fields) -> Result<Translated, Unreadable> {

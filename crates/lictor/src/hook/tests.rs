@@ -136,3 +136,13 @@ fn what_has_changed_is_not_used_again() {
     guarded.judge("cargo run");
     assert!(!guarded.judge("cargo bench").1, "programs of a policy may change at any time");
 }
+
+#[test]
+fn starting_an_agent_that_no_hook_sees_is_asked_about() {
+    let [delegate, bash] =
+        [ActionKind::Delegate, ActionKind::Bash].map(|kind| Action::new(kind, serde_json::Map::new()));
+    let why = unseen_delegation(Agent::Goose, &delegate).expect("a reason");
+    assert!(why.contains("goose"), "{why}");
+    assert_eq!(unseen_delegation(Agent::Goose, &bash), None, "its own calls are seen");
+    assert_eq!(unseen_delegation(Agent::ClaudeCode, &delegate), None, "its subagents are seen");
+}
