@@ -137,7 +137,7 @@ fn transcripts_of_one_session_belong_together() {
     let scratch = tempfile::tempdir().unwrap();
     let group = |name: &str, text: &str| {
         let path = scratch.path().join(name);
-        std::fs::write(&path, text).unwrap();
+        fs::write(&path, text).unwrap();
         Transcript { agent: Agent::ClaudeCode, path, bytes: 0, changed: None }.session_group()
     };
     assert_eq!(group("a", "{\"type\":\"summary\"}\n{\"sessionId\":\"s1\",\"cwd\":\"/\"}"), "s1");
