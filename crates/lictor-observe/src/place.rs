@@ -96,7 +96,7 @@ impl Looker<'_> {
 
         match value {
             // The directory before this one, which nobody here knows.
-            Known::Text(path) if &**path == "~-" || path.starts_with("~-/") => Place::unknown(&**text),
+            Known::Text(path) if &**path == "~-" || path.starts_with("~-/") => Place::unknown(text),
             Known::Text(path) => {
                 let glob = *glob || text.contains("!(");
                 self.at(base.as_deref(), path, text, glob, access, recursive)
@@ -104,7 +104,7 @@ impl Looker<'_> {
             Known::Partly { prefix, suffix } => {
                 self.partly(base.as_deref(), prefix, suffix, text, access, recursive)
             }
-            Known::Nothing => Place::unknown(&**text),
+            Known::Nothing => Place::unknown(text),
         }
     }
 
