@@ -48,6 +48,8 @@ const WRITABLE: &[&str] = &[
     ".local/share/virtualenvs",
     ".local/share/opencode",
     ".local/state/opencode",
+    ".local/share/goose",
+    ".local/state/goose",
     "go/pkg",
 ];
 
@@ -175,6 +177,9 @@ fn places(file: &GoverningFile, home: &Path, environment: &Environment) -> Vec<P
     file.places(&home.to_string_lossy(), &variable).map(PathBuf::from).collect()
 }
 
+/// Directories in which many programs keep something.
+const SHARED: [&str; 2] = [".config", ".local"];
+
 /// Where agents keep their own state. The governing files in there are bound read-only.
 fn agent_directories(
     home: &Path,
@@ -187,7 +192,7 @@ fn agent_directories(
         if !directory.default.is_empty() {
             // A directory that others share, like `.config`, is only opened as far as the agent's own part of it.
             all.insert(home.join(match directory.default.split_once('/') {
-                Some((first, _)) if first != ".config" => first,
+                Some((first, _)) if !SHARED.contains(&first) => first,
                 _ => directory.default,
             }));
         }
@@ -195,7 +200,7 @@ fn agent_directories(
         let own = directory.moved_by.iter().filter(|(name, _)| !name.starts_with("XDG_"));
         all.extend(own.filter_map(|(name, below)| Some(Path::new(&place(environment, name)?).join(below))));
     }
-    all.remove(&home.join(".config"));
+    SHARED.iter().for_each(|shared| drop(all.remove(&home.join(shared))));
     all.into_iter()
 }
 
