@@ -200,7 +200,7 @@ fn agent_directories(
         let own = directory.moved_by.iter().filter(|(name, _)| !name.starts_with("XDG_"));
         all.extend(own.filter_map(|(name, below)| Some(Path::new(&place(environment, name)?).join(below))));
     }
-    SHARED.iter().for_each(|shared| drop(all.remove(&home.join(shared))));
+    all.retain(|directory| !SHARED.iter().any(|shared| *directory == home.join(shared)));
     all.into_iter()
 }
 
