@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio_postgres::Row;
 
@@ -21,6 +22,9 @@ const AT_A_TIME: usize = 2;
 const MOST_CHANGES: usize = 64;
 /// And so many bytes.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
+/// A change waits for others so many times as long as a chain that is locked: one of those in a batch makes it wait twice,
+/// with the others and alone.
+const PATIENCE: u32 = 3;
 
 /// What came of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +71,20 @@ impl Ticket {
         self.told.notify_one();
     }
 
+    /// Waits so long for its turn, or until it is over; `false` when neither came.
+    fn wait_for(&self, time: Duration) -> bool {
+        let deadline = Instant::now() + time;
+        let mut turn = self.turn();
+        while matches!(*turn, Turn::Waits) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            turn = self.told.wait_timeout(turn, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+
     /// Waits until it is over; nothing when it is to be written by its owner.
     fn wait(&self) -> Option<Result<Outcome, StoreError>> {
         let mut turn = self.turn();
@@ -96,8 +114,16 @@ impl Batches {
             state.writing += 1;
         }
         drop(state);
-        if waits && let Some(outcome) = ticket.wait() {
-            return outcome;
+        if waits {
+            // A database that does not answer lets no queue grow. Those whose change is being written know only
+            // afterwards what came of it.
+            let wait = pool.wait.saturating_mul(PATIENCE);
+            if !ticket.wait_for(wait) && self.withdrawn(&ticket) {
+                return Err(Failure { wait, ..pool.failure() }.busy());
+            }
+            if let Some(outcome) = ticket.wait() {
+                return outcome;
+            }
         }
         // From here on this is the writer, and has another one write afterwards.
         let _writer = Writer { of: self };
@@ -105,6 +131,13 @@ impl Batches {
         let Some(connection) = lent.connection.as_mut() else { return Err(StoreError::Abandoned) };
         self.batch(&ticket).write(connection, pool.failure());
         ticket.wait().unwrap_or(Err(StoreError::Abandoned))
+    }
+
+    /// Takes back a change, if nobody has begun to write it.
+    fn withdrawn(&self, ticket: &Arc<Ticket>) -> bool {
+        let mut state = self.state();
+        let place = state.waiting.iter().position(|waiting| Arc::ptr_eq(waiting, ticket));
+        place.and_then(|place| state.waiting.remove(place)).is_some()
     }
 
     /// That change and those that wait.
@@ -191,3 +224,6 @@ fn written(connection: &mut Connection, changes: &[&Change]) -> Result<Vec<Outco
     let outcome = |rows: Vec<Row>| if rows.is_empty() { Outcome::Moved } else { Outcome::Written };
     Ok(rows.into_iter().map(outcome).collect())
 }
+
+#[cfg(test)]
+mod tests;
