@@ -11,7 +11,7 @@ const HINTS: &[&[u8; 3]] = &[
     b"ss:", // What a prompt is given to read: `kinit <<< x`. How SQL gives a password: `IDENTIFIED BY 'x'`.
     b"<<<", b"tif",
     // -storepass, -keypass; vault, `add_user`, snmpget, ssh-keygen, wpa_passphrase and their like.
-    b"epa", b"ypa", b"aul", b"_us", b"snm", b"_au",
+    b"epa", b"ypa", b"vau", b"dd_", b"snm", b"_au",
     // Tokens: ghp_, gho_, ghu_, ghs_, ghr_, github_pat_, glpat-, sk-, sk_live_ and rk_live_, xox?-. Not `sk_`, which stands in
     // every record of something that was stopped (`risk_after`).
     b"hp_", b"ho_", b"hu_", b"hs_", b"hr_", b"ub_", b"lpa", b"sk-", b"k_l", b"xox",

@@ -42,8 +42,10 @@ fn what_hooks_write_most_has_none() {
     let record = r#"{"action":{"actor":{"agent":"claude-code"},"kind":"bash","payload":{"command":"cargo build"},"tool":"Bash"},"#;
     let trace = r#""trace":[{"below":"/all[0]/all","passed":["rules","base.known_tools"]},{"status":"active","value":"pass"}]"#;
     let stopped = r#"{"value":"block","risk_before":0.5,"risk_after":1.0,"fix":"go on without changing what governs you"}"#;
+    let event = r#"{"event":{"action":"ebcc571a","decision":"pass","dialect":"claude-code","permission_mode":"default","tool_use_id":"toolu_1"}}"#;
     for text in [
         record,
+        event,
         trace,
         stopped,
         "git status",
