@@ -30,6 +30,8 @@ pub fn main(args: &[OsString]) -> u8 {
     // Where memory runs out the process aborts, which agents take for a hook that is broken and let the call proceed.
     let always = Arc::new(AtomicBool::new(true));
     let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 2, always);
+    // A file size limit has to become a write that fails, and so a block, not a death that lets the call proceed.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     let out = Out { confirm: args.iter().any(|arg| arg == install::CONFIRM) };
     let mut words =
         args.iter().map(|arg| arg.to_str().unwrap_or_default()).filter(|word| *word != install::CONFIRM);
@@ -50,8 +52,6 @@ pub fn main(args: &[OsString]) -> u8 {
         return out.write(&answer.unwrap_or_else(failed));
     }
     lictor::bound_memory();
-    // A file size limit has to become a write that fails, and so a block, not a death that lets the call proceed.
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     let options = here::options();
     let watch = Watch::start(slot, refused.clone(), planted, options.clone(), out);
     let answer = panic::catch_unwind(AssertUnwindSafe(|| {

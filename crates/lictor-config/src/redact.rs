@@ -40,7 +40,7 @@ impl Redact for Redactor {
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match without(text, self.places(text)) {
             Cow::Borrowed(text) => Cow::Borrowed(text),
-            // What was cut out may have hidden a secret that is one by what stands before it now.
+            // Without the match, a name may stand before another text than before.
             Cow::Owned(cut) => Cow::Owned(Secrets.redact(&cut).into_owned()),
         }
     }

@@ -108,9 +108,10 @@ fn collect(value: &Json, redactor: &dyn Redact, found: &mut Vec<String>) {
         Json::Object(map) => {
             let named_so = is_named_as_secret(map);
             for (key, item) in map {
-                let secret = is_secret_field(key, item) || named_so && key == VALUE;
                 match item {
-                    Json::String(text) if secret && holds_text(item, redactor) => found.push(text.clone()),
+                    Json::String(text) if is_secret(key, item, named_so, redactor) => {
+                        found.push(text.clone())
+                    }
                     _ => collect(item, redactor, found),
                 }
             }
@@ -208,6 +209,11 @@ fn is_secret_field(key: &str, item: &Json) -> bool {
     is_secret_name(key) || FIELDS.iter().any(|name| key.eq_ignore_ascii_case(name)) && !is_path()
 }
 
+/// Whether a field of an object holds a secret, by its own name or by the one that the object gives its value.
+fn is_secret(key: &str, item: &Json, named_so: bool, redactor: &dyn Redact) -> bool {
+    (is_secret_field(key, item) || named_so && key == VALUE) && holds_text(item, redactor)
+}
+
 /// The field beside the name, in lists of variables and headers: `{"name": "TOKEN", "value": "x"}`.
 const VALUE: &str = "value";
 
@@ -261,10 +267,7 @@ fn walk(value: &mut Json, redactor: &dyn Redact, ours: bool) {
             let named_so = !ours && is_named_as_secret(map);
             for (key, item) in map.iter_mut().filter(|(key, item)| !ours || !finds_a_record(key, item)) {
                 // A field is judged by its name too: `{"password": "x"}`.
-                if !ours
-                    && (is_secret_field(key, item) || named_so && key == VALUE)
-                    && holds_text(item, redactor)
-                {
+                if !ours && is_secret(key, item, named_so, redactor) {
                     *item = Json::String(REDACTED.to_owned());
                 }
                 walk(item, redactor, ours && key != "payload");
