@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use lictor_core::{Digest, Timestamp};
-use lictor_store::{Durability, Keys, Space, Store, StoreError, StoreExt as _, Transaction, View};
+use lictor_store::{Durability, Freshness, Keys, Space, Store, StoreError, StoreExt as _, Transaction, View};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -191,20 +191,49 @@ impl Store for Marked {
         self.below.read(f)
     }
 
+    fn read_cached(
+        &self,
+        f: &mut dyn FnMut(&dyn View) -> Result<(), StoreError>,
+    ) -> Result<Freshness, StoreError> {
+        self.below.read_cached(f)
+    }
+
     fn write(
         &self,
         durability: Durability,
         f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
+        self.noted(f, |f| self.below.write(durability, f))
+    }
+
+    fn write_retrying(
+        &self,
+        durability: Durability,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.noted(f, |f| self.below.write_retrying(durability, f))
+    }
+}
+
+/// What changes a store.
+type Changing<'a> = &'a mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>;
+
+impl Marked {
+    /// Has `f` carried out by `write`, with a note of the request if it has a key.
+    fn noted(
+        &self,
+        f: Changing<'_>,
+        write: impl FnOnce(Changing<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let keyed = COURSE.with_borrow(|course| match course.noted {
             Some(_) => None,
             None => course.keyed.clone(),
         });
-        let Some(keyed) = keyed else { return self.below.write(durability, f) };
+        let Some(keyed) = keyed else { return write(f) };
         let mut beaten = false;
-        let written = self.below.write(durability, &mut |tx| {
-            if keyed.note(tx)?.is_some() {
-                beaten = true;
+        let written = write(&mut |tx| {
+            beaten = keyed.note(tx)?.is_some();
+            if beaten {
                 return Err(StoreError::Abandoned);
             }
             f(tx)?;

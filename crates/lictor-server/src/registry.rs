@@ -1,6 +1,7 @@
 //! Tenants, people, tokens and policies: what the server knows itself, kept on record in a chain of its own.
 
 mod callers;
+mod end;
 mod forms;
 mod people;
 mod policies;
@@ -9,11 +10,15 @@ mod tokens;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use callers::Callers;
+use end::End;
 pub use forms::{Away, Oidc, Person, Published, Tenant, Token};
 use lictor_core::Timestamp;
-use lictor_store::{Draft, Durability, Keys, Space, Store, StoreError, StoreExt as _, Transaction, View};
+use lictor_store::{
+    Draft, Durability, Head, Keys, Space, Store, StoreError, StoreExt as _, Transaction, View,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -54,6 +59,7 @@ pub enum RegistryError {
 pub struct Registry {
     store: Arc<dyn Store>,
     callers: Arc<Callers>,
+    end: Arc<End>,
     /// Machines that are on record, by their keys.
     machines: Arc<Mutex<HashSet<String>>>,
 }
@@ -114,7 +120,7 @@ impl Registry {
     /// Over this store.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, callers: Arc::default(), machines: Arc::default() }
+        Self { store, callers: Arc::default(), end: Arc::default(), machines: Arc::default() }
     }
 
     /// A change by somebody, with its record.
@@ -131,8 +137,18 @@ impl Registry {
             Ok(value)
         });
         // Also after an error: whether a commit got through is not always known.
+        self.end.forget();
         self.callers.forget();
         changed
+    }
+
+    /// The end of the record as it is, or was a moment ago. As long as it stays the same, tenants, people, tokens and
+    /// policies do.
+    ///
+    /// # Errors
+    /// See [`RegistryError`].
+    pub fn end(&self) -> Result<Head, RegistryError> {
+        Ok(self.end.get(Instant::now(), || self.store.view(|view| view.head()))?)
     }
 
     /// Makes a tenant, or changes it.

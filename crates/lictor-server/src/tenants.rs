@@ -10,7 +10,7 @@ use lictor::rpc::{self, DelegateParams, EvaluateParams, ModeForm, PostParams, Rp
 use lictor::{Options, Runtime};
 use lictor_core::{Action, Evaluation, Limit, SessionKey, Timestamp};
 use lictor_engine::{Asking, Mode};
-use lictor_store::{Draft, Durability, Store, StoreExt as _};
+use lictor_store::{Draft, Durability, Head, Store, StoreExt as _};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -20,8 +20,7 @@ use crate::random;
 use crate::registry::{Registry, RegistryError};
 use crate::stores::{Stores, StoresError};
 
-/// How long the policy in force is taken for granted. Publishing here is seen at once; this is for other servers on the
-/// same database.
+/// How long the policy of a project of this machine is taken for granted.
 const FRESH: Duration = Duration::from_secs(1);
 /// The agent under whose name the accounts of people stand: sessions above all of theirs.
 const ACCOUNT: &str = "account";
@@ -97,7 +96,9 @@ pub struct Open {
     pub runtime: Runtime,
     /// Its record, for those who look through it.
     pub store: Arc<dyn Store>,
-    looked: RwLock<Instant>,
+    opened: Instant,
+    /// The end of the registry's record under which the version is the one in force.
+    end: RwLock<Head>,
     /// The agents on the way to sessions that have begun: that never changes.
     chains: Mutex<HashMap<SessionKey, Vec<String>>>,
 }
@@ -106,12 +107,23 @@ impl Open {
     /// As it is now.
     #[must_use]
     pub fn now(version: u64, runtime: Runtime, store: Arc<dyn Store>) -> Self {
-        Self { version, runtime, store, looked: RwLock::new(Instant::now()), chains: Mutex::default() }
+        let (opened, end) = (Instant::now(), RwLock::new(Head::START));
+        Self { version, runtime, store, opened, end, chains: Mutex::default() }
     }
 
-    /// Whether it was looked at a moment ago.
+    /// Whether it was opened a moment ago.
     pub(crate) fn is_fresh(&self) -> bool {
-        self.looked.read().unwrap_or_else(PoisonError::into_inner).elapsed() < FRESH
+        self.opened.elapsed() < FRESH
+    }
+
+    /// Whether nothing has changed since it was found to be in force.
+    fn is_of(&self, end: Head) -> bool {
+        *self.end.read().unwrap_or_else(PoisonError::into_inner) == end
+    }
+
+    /// It is in force while the registry's record has that end.
+    fn holds_under(&self, end: Head) {
+        *self.end.write().unwrap_or_else(PoisonError::into_inner) = end;
     }
 }
 
@@ -181,21 +193,21 @@ impl Tenants {
             return local.open(tenant);
         }
         let known = self.open.read().unwrap_or_else(PoisonError::into_inner).get(tenant).cloned();
-        if let Some(known) = &known
-            && known.is_fresh()
-        {
+        let end = self.registry.end()?;
+        if let Some(known) = known.as_ref().filter(|known| known.is_of(end)) {
             return Ok(Arc::clone(known));
         }
         self.registry.tenant(tenant)?;
         let policy = self.registry.policy(tenant, None)?;
         let version = policy.as_ref().map_or(0, |policy| policy.version);
         if let Some(known) = known.filter(|known| known.version == version) {
-            *known.looked.write().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            known.holds_under(end);
             return Ok(known);
         }
         let text = policy.map_or_else(|| EMPTY.to_owned(), |policy| policy.text);
         let runtime = self.runtime(&text, Some(self.stores.tenant(tenant)?))?;
         let open = Arc::new(Open::now(version, runtime, self.stores.looking(tenant)?));
+        open.holds_under(end);
         self.open
             .write()
             .unwrap_or_else(PoisonError::into_inner)

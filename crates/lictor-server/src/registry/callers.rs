@@ -2,15 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use lictor_core::Digest;
+use lictor_store::Head;
 
 use super::{Person, Token};
 
-/// How long a token is taken for granted. What this server changes counts at once; this is for other servers on the same
-/// database.
-const FRESH: Duration = Duration::from_secs(1);
 /// So many are remembered at most.
 const MOST: usize = 4_096;
 
@@ -25,7 +22,8 @@ pub(super) struct Callers {
 
 #[derive(Default)]
 struct State {
-    known: HashMap<Digest, (Instant, Known)>,
+    /// With the end of the registry's record under which each was looked up.
+    known: HashMap<Digest, (Head, Known)>,
     /// How often everything was forgotten.
     changes: u64,
 }
@@ -36,17 +34,18 @@ impl Callers {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of a secret; else the mark with which it may be remembered once it was looked up.
-    pub(super) fn get(&self, secret: Digest) -> Result<Known, u64> {
+    /// What is known of a secret while the record has that end; else the mark with which it may be remembered once it was
+    /// looked up.
+    pub(super) fn get(&self, secret: Digest, end: Head) -> Result<Known, u64> {
         let state = self.state();
         match state.known.get(&secret) {
-            Some((at, known)) if at.elapsed() < FRESH => Ok(Arc::clone(known)),
+            Some((under, known)) if *under == end => Ok(Arc::clone(known)),
             _ => Err(state.changes),
         }
     }
 
     /// Remembers what was looked up, unless something has changed since.
-    pub(super) fn keep(&self, secret: Digest, known: &Known, mark: u64) {
+    pub(super) fn keep(&self, secret: Digest, known: &Known, end: Head, mark: u64) {
         let mut state = self.state();
         if state.changes != mark {
             return;
@@ -54,7 +53,7 @@ impl Callers {
         if state.known.len() >= MOST {
             state.known.clear();
         }
-        state.known.insert(secret, (Instant::now(), Arc::clone(known)));
+        state.known.insert(secret, (end, Arc::clone(known)));
     }
 
     /// Something has changed: whoever asks next is looked up.

@@ -99,7 +99,8 @@ impl Registry {
     /// The token with this secret, and its person.
     fn known(&self, secret: &str) -> Result<Option<Known>, RegistryError> {
         let digest = Digest::of(secret.as_bytes());
-        let mark = match self.callers.get(digest) {
+        let end = self.end()?;
+        let mark = match self.callers.get(digest, end) {
             Ok(known) => return Ok(Some(known)),
             Err(mark) => mark,
         };
@@ -112,7 +113,7 @@ impl Registry {
             Ok(Some(Arc::new((token, person))))
         })?;
         if let Some(known) = &found {
-            self.callers.keep(digest, known, mark);
+            self.callers.keep(digest, known, end, mark);
         }
         Ok(found)
     }
