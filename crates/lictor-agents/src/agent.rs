@@ -94,6 +94,11 @@ impl Agent {
         self.spec().tools.iter().map(|(name, _)| *name)
     }
 
+    /// Directories below the home directory, besides those of its governing files, in which it keeps its conversations.
+    pub fn state(self) -> impl Iterator<Item = &'static str> {
+        self.spec().state.iter().copied()
+    }
+
     /// Programs by which it is started.
     pub fn programs(self) -> impl Iterator<Item = &'static str> {
         let spec = self.spec();

@@ -57,6 +57,8 @@ pub(crate) struct AgentSpec {
     pub(crate) traces: &'static [(At, &'static str)],
     /// The directory, in a project or at home, that is its own.
     pub(crate) directory: Option<&'static str>,
+    /// Where else below the home directory it keeps its conversations.
+    pub(crate) state: &'static [&'static str],
     /// Programs, besides those of `launch`, that show on the search path that a person has it.
     pub(crate) editors: &'static [&'static str],
     /// How it is started from a command line, where that starts an agent and not an editor.
@@ -95,6 +97,7 @@ impl AgentSpec {
             also_reads: &[],
             traces: &[],
             directory: None,
+            state: &[],
             editors: &[],
             launch: None,
             advice: &[],

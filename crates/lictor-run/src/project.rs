@@ -19,8 +19,7 @@ use crate::mounts::{Network, Wanted};
 
 pub use ways_out::login_keys;
 
-/// Places below the home directory that stay writable where they are: what tools keep to work faster, and what agents
-/// keep of their conversations.
+/// Places below the home directory that stay writable where they are: what tools keep to work faster.
 const WRITABLE: &[&str] = &[
     ".cache",
     ".npm",
@@ -46,10 +45,6 @@ const WRITABLE: &[&str] = &[
     ".local/share/pnpm",
     ".local/share/uv",
     ".local/share/virtualenvs",
-    ".local/share/opencode",
-    ".local/state/opencode",
-    ".local/share/goose",
-    ".local/state/goose",
     "go/pkg",
 ];
 
@@ -81,8 +76,7 @@ pub fn make_room(project: &Project, options: &Options, command: &OsStr) -> Resul
     let is_started = |agent: &Agent| agent.programs().any(|program| name == program);
     for agent in Agent::ALL.into_iter().filter(is_started) {
         let own = agent_directories(home, environment, &[agent]);
-        let kept = WRITABLE.iter().filter(|path| path.rsplit('/').next() == Some(agent.name()));
-        for directory in own.chain(kept.map(|path| home.join(path))).chain([home.join(".cache")]) {
+        for directory in own.chain([home.join(".cache")]) {
             fs::create_dir_all(&directory)
                 .map_err(RunError::io(format!("cannot create `{}`", directory.display())))?;
         }
@@ -187,6 +181,7 @@ fn agent_directories(
     agents: &[Agent],
 ) -> impl Iterator<Item = PathBuf> + use<> {
     let mut all = BTreeSet::new();
+    all.extend(agents.iter().flat_map(|agent| agent.state()).map(|path| home.join(path)));
     for file in agents.iter().flat_map(|agent| governing_files_of(*agent)) {
         let At::Home(directory) = file.at else { continue };
         if !directory.default.is_empty() {

@@ -29,6 +29,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         (At::Project, ".crush.json"),
     ],
     directory: Some(".crush"),
+    state: &[".local/share/crush"],
     launch: Some(Launch {
         programs: &["crush"],
         packages: &["@charmland/crush"],

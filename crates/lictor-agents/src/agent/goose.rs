@@ -22,6 +22,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     delegates_unseen: true,
     files: FILES,
     traces: &[(At::Home(GOOSE), "")],
+    state: &[".local/share/goose", ".local/state/goose"],
     launch: Some(Launch {
         programs: &["goose"],
         packages: &["@aaif/goose"],

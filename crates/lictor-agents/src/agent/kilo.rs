@@ -20,6 +20,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     ],
     traces: &[(At::Home(KILO), ""), (At::Project, ".kilo"), (At::Project, "kilo.json")],
     directory: Some(".kilo"),
+    state: &[".local/share/kilo", ".local/state/kilo"],
     launch: Some(Launch {
         programs: &["kilo", "kilocode"],
         packages: &["@kilocode/cli"],

@@ -28,6 +28,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     ],
     traces: &[(At::Home(OPENCODE), ""), (At::Project, ".opencode"), (At::Project, "opencode.json")],
     directory: Some(".opencode"),
+    state: &[".local/share/opencode", ".local/state/opencode"],
     launch: Some(Launch {
         programs: &["opencode"],
         packages: &["opencode-ai"],
