@@ -9,7 +9,7 @@ use lictor::log::{Evaluated, kind};
 use lictor::{Runtime, Snapshot};
 use lictor_core::{Action, Clock, Decision, Digest, Evaluation, Facts, Outcome, Timestamp};
 use lictor_engine::Mode;
-use lictor_store::{Query, Record, Store, StoreExt as _};
+use lictor_store::{MemoryStore, Query, Record, Store, StoreExt as _};
 use serde_json::Value;
 
 use crate::tenants::CallError;
@@ -72,7 +72,8 @@ pub fn run(
     let recorded = Arc::clone(&seen);
     let facts = move || recorded.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let then = Then::default();
-    let candidate = Runtime::replaying(runtime.project(), candidate, then.clone(), facts)?;
+    let scratch = Arc::new(MemoryStore::new());
+    let candidate = Runtime::replaying(runtime.project(), scratch, candidate, then.clone(), facts)?;
     let mut replay = Replay { candidate, then, seen, actions: HashMap::new() };
     let mut out = Simulated { judged: 0, changed: Vec::new(), stopped_at: None };
     let (begun, mut after) = (Instant::now(), after);

@@ -17,7 +17,7 @@ use lictor_config::{Origin, Source};
 use lictor_core::{Action, Clock, Digest, Facts, SessionKey, Timestamp, Value as Weight};
 use lictor_engine::guards::RememberedTool;
 use lictor_engine::past::Decided;
-use lictor_store::{Draft, Durability, Query, Store, StoreExt as _};
+use lictor_store::{Draft, Durability, MemoryStore, Query, Store, StoreExt as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -431,7 +431,8 @@ fn written(store: &dyn Store, id: u64) -> Result<Vec<Written>, Error> {
 fn stops(project: &Project, sources: Vec<Source>, asked: &Asked<'_>) -> Result<Vec<Stop>, Error> {
     let current = Arc::new(Snapshot::from_sources(sources, &project.root)?);
     let facts = asked.facts.clone();
-    let runtime = Runtime::replaying(project, current, Then(asked.at), move || Some(facts.clone()))?;
+    let store = Arc::new(MemoryStore::new());
+    let runtime = Runtime::replaying(project, store, current, Then(asked.at), move || Some(facts.clone()))?;
     let evaluation = runtime.engine().evaluate(asked.action);
     if evaluation.decision.allows() {
         return Ok(Vec::new());

@@ -190,17 +190,18 @@ impl Runtime {
         Self::over_memory(project, Arc::new(MemoryStore::new()), current, clock)
     }
 
-    /// The same over recorded facts, where `recorded` has them.
+    /// The same over a store of the caller's and recorded facts, where `recorded` has them.
     ///
     /// # Errors
     /// When the graph cannot be built.
     pub fn replaying(
         project: &Project,
+        store: Arc<MemoryStore>,
         current: Arc<Snapshot>,
         clock: impl Clock + 'static,
         recorded: impl Fn() -> Option<Facts> + Send + Sync + 'static,
     ) -> Result<Self, Error> {
-        let (store, clock) = (Arc::new(MemoryStore::new()), SharedClock(Arc::new(clock)));
+        let clock = SharedClock(Arc::new(clock));
         Self::alone(project.clone(), store, clock, current, move |look, action| {
             recorded().unwrap_or_else(|| look.facts(action))
         })

@@ -65,7 +65,6 @@ pub fn run(args: &AllowArgs) -> Result<Exit> {
     let current = Arc::new(Snapshot::from_sources(exception.sources.clone(), &project.root)?);
     let others: Vec<String> = replay::newly_allowed(&project, &*store, current)?
         .into_iter()
-        .map(|(_, action)| action)
         .filter(|action| *action != explain::title(&stopped.action))
         .collect();
     if !args.common.json {

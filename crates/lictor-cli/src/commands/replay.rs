@@ -2,6 +2,7 @@
 
 mod judges;
 mod machine;
+mod recorded;
 mod transcript;
 
 use std::fs;
@@ -12,13 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Result;
 use clap::Args;
 use clap_complete::ArgValueCandidates;
-use lictor::log::{Evaluated, Happening, kind};
 use lictor::{Project, Runtime, Snapshot, policy_files};
 use lictor_config::{Origin, Source};
-use lictor_core::{
-    Action, Clock, Decision, Evaluation, Facts, GivenVerdict, Outcome, SessionEvent, SessionKey, Timestamp,
-};
-use lictor_store::{Query, Store, StoreExt as _};
+use lictor_core::{Action, Clock, Decision, Facts, Outcome, Timestamp};
+use lictor_store::{Durability, Keys, MemoryStore, Space, Store, StoreExt as _};
 use serde::Serialize;
 
 use super::report::{self, Report};
@@ -32,6 +30,9 @@ use crate::progress::Progress;
 use crate::time_format;
 
 pub use machine::offer;
+
+/// So many records are kept of what is judged again. Nobody reads them but guards that ask about the newest calls.
+const RECORDS: usize = 64;
 
 /// Run recorded sessions through a changed policy.
 #[derive(Debug, Args)]
@@ -109,6 +110,16 @@ struct Summary {
     unchanged: u64,
 }
 
+impl Summary {
+    fn count(&mut self, past: &Past, change: Option<Change>) {
+        match change {
+            Some(change) if change.now.allows() => self.newly_allowed.push(change),
+            Some(change) => self.newly_stopped.push(change),
+            None => self.unchanged += u64::from(matches!(past, Past::Judged { .. })),
+        }
+    }
+}
+
 /// Time and facts of the moment that is being replayed.
 #[derive(Clone, Default)]
 struct Stage {
@@ -128,24 +139,15 @@ pub fn run(args: &ReplayArgs) -> Result<Exit> {
         return transcripts(args, directories);
     }
     let project = here::project(&args.common.cwd);
-    let progress = Progress::new("reading");
-    let past = if args.transcript.is_empty() {
+    let rehearsal = Rehearsal::new(&project, Arc::new(policy(&project, args.policy.as_deref())?))?;
+    let (progress, mut summary) = (Progress::new("reading"), Summary::default());
+    let judge = |past: Past| summary.count(&past, rehearsal.judge(&past));
+    if args.transcript.is_empty() {
         let store = project.existing_store()?;
         let only = args.session.as_deref().map(|text| session::named(&*store, text)).transpose()?;
-        from_log(&*store, only)?
+        recorded::each(&*store, only.as_ref(), &progress, judge)?;
     } else {
-        transcript::read(&args.transcript)?
-    };
-    let stage = Stage::default();
-    let recorded = Arc::clone(&stage.facts);
-    let take = move || recorded.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let current = Arc::new(policy(&project, args.policy.as_deref())?);
-    let runtime = Runtime::replaying(&project, current, stage.clone(), take)?;
-    progress.next("replaying", past.len() as u64);
-    let mut summary = Summary::default();
-    for event in past {
-        replay(&runtime, &stage, event, &mut summary);
-        progress.step(1);
+        transcript::each(&args.transcript, judge)?;
     }
     drop(progress);
     if args.common.json {
@@ -194,107 +196,73 @@ fn transcripts(args: &ReplayArgs, directories: &[PathBuf]) -> Result<Exit> {
     Ok(exit)
 }
 
-/// What was stopped on record and would pass under another policy, each with its number.
-pub fn newly_allowed(
-    project: &Project,
-    store: &dyn Store,
-    current: Arc<Snapshot>,
-) -> Result<Vec<(Option<u64>, String)>> {
-    let stage = Stage::default();
-    let recorded = Arc::clone(&stage.facts);
-    let take = move || recorded.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let mut judged = Vec::new();
-    for policy in [Arc::new(Snapshot::read(project)?), current] {
-        let runtime = Runtime::replaying(project, policy, stage.clone(), take.clone())?;
-        let mut summary = Summary::default();
-        for event in from_log(store, None)? {
-            replay(&runtime, &stage, event, &mut summary);
+/// What was stopped on record, still is, and would pass under another policy.
+pub fn newly_allowed(project: &Project, store: &dyn Store, other: Arc<Snapshot>) -> Result<Vec<String>> {
+    let current = Rehearsal::new(project, Arc::new(Snapshot::read(project)?))?;
+    let other = Rehearsal::new(project, other)?;
+    let mut found = Vec::new();
+    recorded::each(store, None, &Progress::new("reading"), |past| {
+        let already = current.judge(&past).is_some_and(|change| change.now.allows());
+        // What the current policy would let pass anyway is not the other's doing.
+        if let Some(change) = other.judge(&past).filter(|change| change.now.allows() && !already) {
+            found.push(change.action);
         }
-        judged.push(summary.newly_allowed);
+    })?;
+    Ok(found)
+}
+
+/// A policy before which the past happens once more.
+struct Rehearsal {
+    runtime: Runtime,
+    store: Arc<MemoryStore>,
+    stage: Stage,
+}
+
+impl Rehearsal {
+    fn new(project: &Project, policy: Arc<Snapshot>) -> Result<Self> {
+        let (stage, store) = (Stage::default(), Arc::new(MemoryStore::keeping(RECORDS)));
+        let recorded = Arc::clone(&stage.facts);
+        let take = move || recorded.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let runtime = Runtime::replaying(project, Arc::clone(&store), policy, stage.clone(), take)?;
+        Ok(Self { runtime, store, stage })
     }
-    // What the current policy would let pass anyway is not the exception's doing.
-    let already: Vec<Option<u64>> = judged.first().into_iter().flatten().map(|change| change.id).collect();
-    let new = judged.pop().unwrap_or_default().into_iter().filter(|change| !already.contains(&change.id));
-    Ok(new.map(|change| (change.id, change.action)).collect())
-}
 
-fn replay(runtime: &Runtime, stage: &Stage, event: Past, summary: &mut Summary) {
-    match event {
-        Past::Judged { id, action, facts, was, lifted, at } => {
-            stage.now.store(at.0, Ordering::Relaxed);
-            *stage.facts.lock().unwrap_or_else(PoisonError::into_inner) = facts.map(|facts| *facts);
-            let evaluation = runtime.engine().evaluate(&action);
-            let now = evaluation.decision;
-            // The same question would be asked again, and a person has answered it.
-            if now.allows() == was.allows() || (lifted && now == Decision::Ask) {
-                summary.unchanged += 1;
-                return;
-            }
-            let change =
-                Change { id, action: explain::title(&action), was, now, reason: evaluation.reason() };
-            if now.allows() { summary.newly_allowed.push(change) } else { summary.newly_stopped.push(change) }
-        }
-        Past::Happened { action, success, at } => {
-            stage.now.store(at.0, Ordering::Relaxed);
-            let outcome = if success { Outcome::success() } else { Outcome::failure("as recorded") };
-            // The store is in memory; there is nothing that could fail and matter.
-            let _ = runtime.engine().post_action(&action, outcome);
-        }
-    }
-}
-
-/// Whether a grant made it pass: some guard asked, and the whole did not.
-fn was_lifted(evaluation: &Evaluation) -> bool {
-    let asked = |given: &GivenVerdict| given.verdict.value() == lictor_core::Value::Ask;
-    evaluation.decision.allows() && evaluation.verdicts.iter().any(asked)
-}
-
-/// Judgements and outcomes of the log, in order.
-fn from_log(store: &dyn Store, session: Option<SessionKey>) -> Result<Vec<Past>> {
-    let mut past = Vec::new();
-    let mut judged: Vec<Action> = Vec::new();
-    let mut after = 0;
-    loop {
-        let page = store.view(|view| view.records(&Query::all().after(after).limit(500)))?;
-        let Some(last) = page.last() else { break };
-        after = last.seq;
-        for record in &page {
-            if session.is_some() && record.session != session {
-                continue;
-            }
-            if record.kind == kind::EVALUATED {
-                let Ok(body) = serde_json::from_str::<Evaluated<'_>>(&record.body) else { continue };
-                if body.evaluation.dry {
-                    continue;
+    /// What would be decided otherwise.
+    fn judge(&self, past: &Past) -> Option<Change> {
+        match past {
+            Past::Judged { id, action, facts, was, lifted, at } => {
+                self.stage.now.store(at.0, Ordering::Relaxed);
+                *self.stage.facts.lock().unwrap_or_else(PoisonError::into_inner) = facts.as_deref().cloned();
+                let evaluation = self.runtime.engine().evaluate(action);
+                let (was, now) = (*was, evaluation.decision);
+                if now == Decision::Ask {
+                    forget_questions(&self.store);
                 }
-                judged.push(body.action.clone().into_owned());
-                past.push(Past::Judged {
-                    id: Some(record.seq),
-                    action: Box::new(body.action.into_owned()),
-                    facts: Some(Box::new(body.facts.into_owned())),
-                    was: body.evaluation.decision,
-                    lifted: was_lifted(&body.evaluation),
-                    at: record.at,
-                });
-            } else if record.kind == kind::HAPPENED {
-                let Ok(body) = serde_json::from_str::<Happening<'_>>(&record.body) else { continue };
-                let SessionEvent::Happened(happened) = &*body.event else { continue };
-                // Only the digest is recorded; the action stands in the judgement.
-                let Some(action) = judged.iter().rev().find(|action| action.digest() == happened.action)
-                else {
-                    continue;
-                };
-                let success = happened.outcome.success;
-                past.push(Past::Happened { action: Box::new(action.clone()), success, at: record.at });
+                // The same question would be asked again, and a person has answered it.
+                let same = now.allows() == was.allows() || (*lifted && now == Decision::Ask);
+                let (action, reason) = (explain::title(action), evaluation.reason());
+                (!same).then_some(Change { id: *id, action, was, now, reason })
+            }
+            Past::Happened { action, success, at } => {
+                self.stage.now.store(at.0, Ordering::Relaxed);
+                let outcome = if *success { Outcome::success() } else { Outcome::failure("as recorded") };
+                // The store is in memory; there is nothing that could fail and matter.
+                let _ = self.runtime.engine().post_action(action, outcome);
+                None
             }
         }
     }
-    match session {
-        Some(session) if past.is_empty() => Err(exit::not_there(format!(
-            "nothing of session `{session}` is on record; `lictor session list` shows them"
-        ))),
-        _ => Ok(past),
-    }
+}
+
+/// Nobody will answer them, and each is kept with its whole action.
+fn forget_questions(store: &MemoryStore) {
+    // In memory nothing fails.
+    let _ = store.update(Durability::Process, |tx| {
+        for (id, _) in tx.scan(Space::Approval, &Keys::all())? {
+            tx.delete(Space::Approval, &id)?;
+        }
+        Ok(())
+    });
 }
 
 fn tell(summary: &Summary, style: Style) -> String {

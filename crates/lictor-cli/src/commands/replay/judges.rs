@@ -10,9 +10,9 @@ use anyhow::Result;
 use lictor::past::{Decided, Summary, rules_of, said_by};
 use lictor::{Asking, Mode, Runtime};
 use lictor_core::{Action, Decision, Evaluation, Outcome};
-use lictor_store::{Durability, Keys, MemoryStore, Space, StoreExt as _};
+use lictor_store::MemoryStore;
 
-use super::Stage;
+use super::{RECORDS, Stage, forget_questions};
 use crate::here;
 use crate::time_format;
 
@@ -20,8 +20,6 @@ use crate::time_format;
 const PROJECTS: usize = 16;
 /// So many directories are remembered with the project that they belong to.
 const DIRECTORIES: usize = 4_096;
-/// So many records are kept. Nobody reads them but guards that ask about the newest calls.
-const RECORDS: usize = 64;
 
 /// The judge of each project, as long as it is needed.
 pub(super) struct Judges<'a> {
@@ -96,7 +94,7 @@ impl<'a> Judges<'a> {
         let mode = Mode { asking: Asking::Caller, ..Mode::default() };
         let evaluation = judge.runtime.engine().evaluate_with(action, mode);
         if evaluation.decision == Decision::Ask {
-            judge.forget_questions();
+            forget_questions(&judge.store);
         }
         let day = |at: lictor_core::Timestamp| match at.0 {
             0 => "unknown".to_owned(),
@@ -122,17 +120,6 @@ impl Judge {
         let current = Arc::new(super::policy(&project, policy)?);
         let runtime = Runtime::over_memory(&project, Arc::clone(&store), current, stage.clone())?;
         Ok(Self { runtime, store, stage, session: 0 })
-    }
-
-    /// Nobody will answer them, and each is kept with its whole action.
-    fn forget_questions(&self) {
-        // As above: in memory nothing fails.
-        let _ = self.store.update(Durability::Process, |tx| {
-            for (id, _) in tx.scan(Space::Approval, &Keys::all())? {
-                tx.delete(Space::Approval, &id)?;
-            }
-            Ok(())
-        });
     }
 }
 

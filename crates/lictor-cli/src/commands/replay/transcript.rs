@@ -12,9 +12,8 @@ use super::Past;
 use crate::exit;
 use crate::output;
 
-/// The tool calls of these files, in order. Lines that cannot be read are passed over and counted.
-pub fn read(files: &[PathBuf]) -> Result<Vec<Past>> {
-    let mut past = Vec::new();
+/// Hands the tool calls of these files to `f`, in order. Lines that cannot be read are passed over and counted.
+pub(super) fn each(files: &[PathBuf], mut f: impl FnMut(Past)) -> Result<()> {
     let mut damaged = 0;
     for file in files {
         std::fs::File::open(file).map_err(|error| exit::unreadable(file, &error))?;
@@ -27,7 +26,7 @@ pub fn read(files: &[PathBuf]) -> Result<Vec<Past>> {
                             open.insert(id.clone(), (*action).clone());
                         }
                         let at = action.at;
-                        past.push(Past::Judged {
+                        f(Past::Judged {
                             id: None,
                             action,
                             facts: None,
@@ -39,7 +38,7 @@ pub fn read(files: &[PathBuf]) -> Result<Vec<Past>> {
                     Entry::Done { id, success } => {
                         if let Some(action) = open.remove(&id) {
                             let at = action.at;
-                            past.push(Past::Happened { action: Box::new(action), success, at });
+                            f(Past::Happened { action: Box::new(action), success, at });
                         }
                     }
                 }
@@ -51,5 +50,5 @@ pub fn read(files: &[PathBuf]) -> Result<Vec<Past>> {
     if damaged > 0 {
         output::tell(&format!("note: {} could not be read\n", output::count(damaged, "line")));
     }
-    Ok(past)
+    Ok(())
 }
