@@ -31,7 +31,8 @@ use std::time::Duration;
 use lictor_core::feedback::Provider;
 use lictor_core::{
     Action, CheckSeal, Clock, Companion, Decision, Digest, Evaluation, Facts, Graph, GraphError, Judged,
-    Node, Outcome, SessionKey, SessionState, Standing, Stopwatch, Verdict, redact,
+    Node, Outcome, SessionKey, SessionState, Standing, Stopwatch, Verdict,
+    redact::{self, Taken},
 };
 use lictor_observe::{self as observe, NoEdits, RealObserver};
 use lictor_store::{Store, StoreError, StoreExt, View};
@@ -278,8 +279,10 @@ impl PolicyEngine {
             return;
         }
         let redactor = &*self.rules.redactor;
-        let clean = redact::value(action, redactor)
-            .and_then(|action| Ok((action, redact::value(outcome, redactor)?)));
+        let clean = record::taken_from(action, redactor).and_then(|texts| {
+            let redactor = &Taken { redactor, texts: &texts };
+            Ok((redact::value(action, redactor)?, redact::value(outcome, redactor)?))
+        });
         match clean {
             Err(error) => complain(&error.to_string()),
             Ok((clean_action, clean_outcome)) => {
@@ -307,6 +310,7 @@ impl PolicyEngine {
         evaluation: &'a Evaluation,
     ) -> serde_json::Result<(Cow<'a, Action>, Cow<'a, Evaluation>)> {
         let redactor = &*self.rules.redactor;
+        let redactor = &Taken { redactor, texts: &record::taken_from(action, redactor)? };
         let action = redact::value(action, redactor)?.map_or(Cow::Borrowed(action), Cow::Owned);
         let evaluation = match redact::value(evaluation, redactor)? {
             None => Cow::Borrowed(evaluation),

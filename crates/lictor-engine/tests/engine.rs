@@ -213,3 +213,26 @@ fn an_evaluation_is_redacted_before_the_store_is_held() {
     let read: lictor_engine::log::Evaluated<'_> = serde_json::from_str(&records[1].body).unwrap();
     assert_eq!(read.evaluation.decision, Decision::Block);
 }
+
+/// What told that a word is a secret stands in the command, not beside the word in what is said of it.
+#[test]
+fn a_secret_of_the_action_reaches_no_tracer_and_no_record_of_its_outcome() {
+    let (tracer, store) = (Arc::new(CollectingTracer::new()), Arc::new(MemoryStore::new()));
+    let repeats = guard_fn("repeats", |action, _| match action.text("command") {
+        Some(command) => Verdict::warn(command.rsplit(' ').next().unwrap_or_default()),
+        None => Verdict::pass(),
+    });
+    let engine = PolicyEngine::builder(repeats)
+        .shared_store(Arc::clone(&store) as Arc<dyn Store>)
+        .tracer(Arc::clone(&tracer))
+        .build()
+        .unwrap();
+    let action = Action::bash("mysql --password corner-stone").in_session("s");
+    assert_eq!(engine.evaluate(&action).reason(), "corner-stone");
+    engine.post_action(&action, Outcome::failure("access denied for corner-stone")).unwrap();
+    let told = format!("{:?}", tracer.traces());
+    assert!(told.contains("mysql") && !told.contains("corner-stone"), "{told}");
+    let records = store.view(|view| view.records(&Query::all())).unwrap();
+    assert!(records.iter().any(|record| record.body.contains("access denied for [redacted]")));
+    assert!(records.iter().all(|record| !record.body.contains("corner-stone")));
+}

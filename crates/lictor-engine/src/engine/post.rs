@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lictor_core::event::Happened;
 use lictor_core::history::Mark;
+use lictor_core::redact::Taken;
 use lictor_core::session::{FileState, Todos};
 use lictor_core::tools::Knowledge;
 use lictor_core::{
@@ -12,7 +13,7 @@ use lictor_core::{
 };
 use lictor_store::{Durability, Space, StoreError, StoreExt, Transaction};
 
-use super::record::Journal;
+use super::record::{Journal, taken_from};
 use super::{PolicyEngine, Rules, edits, sessions, sessions::Lineage};
 use crate::{approvals, log::kind};
 
@@ -69,6 +70,9 @@ impl PolicyEngine {
         let Lessons { marks, learned, left } = self.lessons(action, &outcome);
         let notes = self.hear_guards(action, &outcome);
         let success = outcome.success;
+        let redactor = &*self.rules.redactor;
+        let texts = taken_from(action, redactor).map_err(StoreError::other)?;
+        let redactor = &Taken { redactor, texts: &texts };
         self.inner.store.update(Durability::Process, |tx| {
             let mut sessions = Lineage::load(tx, action)?;
             if hand_over && self.has_more_rules(&sessions) {
@@ -91,7 +95,7 @@ impl PolicyEngine {
                 left,
                 notes,
             });
-            let mut journal = Journal::new(tx, action.session.as_ref(), now, &*self.rules.redactor);
+            let mut journal = Journal::new(tx, action.session.as_ref(), now, redactor);
             journal.happening(kind::HAPPENED, &event)?;
             let request =
                 Request { action: digest, session: action.session.clone(), policy: self.rules.policy };

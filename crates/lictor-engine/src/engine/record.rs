@@ -324,6 +324,15 @@ fn clean_action(action: &Action, redactor: &dyn Redact) -> Result<(String, Vec<S
     Ok((value.to_string(), taken.unwrap_or_default()))
 }
 
+/// What has to be taken out of an action, and so out of all that is said of it.
+pub(super) fn taken_from(action: &Action, redactor: &dyn Redact) -> serde_json::Result<Vec<String>> {
+    let payload = serde_json::to_string(&action.payload)?;
+    if !redactor.may_redact_json(&payload) {
+        return Ok(Vec::new());
+    }
+    Ok(redact::taken_from(&serde_json::to_value(&action.payload)?, redactor))
+}
+
 /// Something as it may be written down.
 fn clean(body: &impl Serialize, redactor: &dyn Redact) -> Result<String, StoreError> {
     let text = serde_json::to_string(body).map_err(StoreError::other)?;
