@@ -111,18 +111,20 @@ fn governing(sandbox: &Sandbox) -> Vec<String> {
     files.map(|file| fs::read_to_string(sandbox.project().join(file)).unwrap()).to_vec()
 }
 
+/// A call of a shell command as Claude Code tells it.
+fn event(sandbox: &Sandbox, command: &str) -> String {
+    format!(
+        "{{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s2\",\"cwd\":\"{}\",\"tool_name\":\"Bash\",\"tool_input\":{{\"command\":\"{command}\"}}}}",
+        sandbox.project().display()
+    )
+}
+
 #[test]
 fn hooks_inside_are_judged_outside() {
     can_run();
     let sandbox = world();
-    let event = |command: &str| {
-        format!(
-            "{{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s2\",\"cwd\":\"{}\",\"tool_name\":\"Bash\",\"tool_input\":{{\"command\":\"{command}\"}}}}",
-            sandbox.project().display()
-        )
-    };
-    sandbox.write("blocked.json", &event("rm -rf /"));
-    sandbox.write("passed.json", &event("ls"));
+    sandbox.write("blocked.json", &event(&sandbox, "rm -rf /"));
+    sandbox.write("passed.json", &event(&sandbox, "ls"));
     let lictor = env!("CARGO_BIN_EXE_lictor");
     let script = format!(
         "{lictor} hook claude-code < blocked.json 2>&1; echo $?; {lictor} hook claude-code < passed.json; echo $?; exit 9"
@@ -132,4 +134,15 @@ fn hooks_inside_are_judged_outside() {
     assert!(run.stdout.contains("whole file system") && run.stdout.ends_with("2\n0\n"), "{run:?}");
     let log = sandbox.lictor(&["audit", "tail"]);
     assert!(log.stdout.contains("claude-code:s2"), "{log:?}");
+}
+
+/// A hook that dies of a signal is a broken hook, and its call goes ahead.
+#[test]
+fn a_hook_inside_that_may_write_no_file_still_blocks() {
+    can_run();
+    let sandbox = world();
+    sandbox.write("blocked.json", &event(&sandbox, "rm -rf /"));
+    let hook = format!("{} hook claude-code < blocked.json > said 2> told", env!("CARGO_BIN_EXE_lictor"));
+    let run = sandbox.lictor(&["run", "--", "sh", "-c", &format!("(ulimit -f 0; {hook}); echo $?")]);
+    assert_eq!(run.stdout, "2\n", "{run:?}");
 }
