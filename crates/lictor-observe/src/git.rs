@@ -1,7 +1,7 @@
 //! Git's own files, read without running git.
 
 mod ignored;
-mod refs;
+pub(crate) mod refs;
 mod state;
 
 pub(crate) use refs::are_kept_elsewhere;

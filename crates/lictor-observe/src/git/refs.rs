@@ -108,4 +108,4 @@ fn parents(git_dir: &str, id: &str, observer: &dyn Observer) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

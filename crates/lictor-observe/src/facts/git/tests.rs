@@ -1,31 +1,17 @@
 use std::path::Path;
-use std::process::Command;
 
 use lictor_core::Action;
 use lictor_core::facts::{Effect, GitEffect};
 
 use crate::facts::facts;
+use crate::git::refs::tests::{git, two_branches};
 use crate::observer::RealObserver;
 use crate::project::Project;
 
-fn git(at: &Path, args: &[&str]) {
-    let names = ["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "gc.auto=0"];
-    let mut command = Command::new("git");
-    let status =
-        command.args(names).args(args).current_dir(at).env("GIT_CONFIG_GLOBAL", "/dev/null").output();
-    assert!(status.unwrap().status.success(), "git {args:?}");
-}
-
 /// A repository whose branch `work` has a commit that only the ref has, too, which this command makes.
 fn repository(keeps: &[&str]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let at = folder.path();
-    git(at, &["init", "-q", "-b", "main"]);
-    git(at, &["commit", "-q", "--allow-empty", "-m", "first"]);
-    git(at, &["checkout", "-q", "-b", "work"]);
-    git(at, &["commit", "-q", "--allow-empty", "-m", "second"]);
-    git(at, &["checkout", "-q", "main"]);
-    git(at, keeps);
+    let folder = two_branches();
+    git(folder.path(), keeps);
     folder
 }
 

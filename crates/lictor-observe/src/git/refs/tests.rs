@@ -4,7 +4,8 @@ use std::process::Command;
 use super::are_kept_elsewhere;
 use crate::observer::RealObserver;
 
-fn git(at: &Path, args: &[&str]) {
+/// Runs git for a person of no importance.
+pub(crate) fn git(at: &Path, args: &[&str]) {
     let names = ["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "gc.auto=0"];
     let mut command = Command::new("git");
     let status =
@@ -12,8 +13,8 @@ fn git(at: &Path, args: &[&str]) {
     assert!(status.unwrap().status.success(), "git {args:?}");
 }
 
-/// A repository with one commit on `main`, and `work` with one more, checked out.
-fn repository() -> tempfile::TempDir {
+/// A repository with one commit on `main`, and `work` with one more.
+pub(crate) fn two_branches() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     git(at, &["init", "-q", "-b", "main"]);
@@ -30,7 +31,7 @@ fn kept(at: &Path, branches: &[&str]) -> bool {
 
 #[test]
 fn commits_of_one_branch_alone_are_lost() {
-    let folder = repository();
+    let folder = two_branches();
     assert!(!kept(folder.path(), &["work"]));
     assert!(kept(folder.path(), &["main"]), "work has them");
     assert!(!kept(folder.path(), &["main", "work"]), "nothing is left");
@@ -45,13 +46,13 @@ fn another_name_for_the_commit_keeps_it() {
         ["tag", "v1", "work"],
         ["update-ref", "refs/remotes/origin/work", "work"],
     ] {
-        let folder = repository();
+        let folder = two_branches();
         git(folder.path(), &way);
         assert!(kept(folder.path(), &["work"]), "{way:?}");
         git(folder.path(), &["pack-refs", "--all"]);
         assert!(kept(folder.path(), &["work"]), "{way:?}, packed");
     }
-    let folder = repository();
+    let folder = two_branches();
     git(folder.path(), &["branch", "other", "work"]);
     assert!(!kept(folder.path(), &["work", "other"]), "both are deleted");
     git(folder.path(), &["update-ref", "refs/stash", "work"]);
@@ -61,7 +62,7 @@ fn another_name_for_the_commit_keeps_it() {
 #[test]
 fn what_was_merged_is_kept() {
     for way in [&["merge", "-q", "--ff-only", "work"][..], &["merge", "-q", "--no-ff", "-m", "x", "work"]] {
-        let folder = repository();
+        let folder = two_branches();
         git(folder.path(), way);
         assert!(kept(folder.path(), &["work"]), "{way:?}");
         git(folder.path(), &["commit", "-q", "--allow-empty", "-m", "third"]);
@@ -71,7 +72,7 @@ fn what_was_merged_is_kept() {
 
 #[test]
 fn a_newer_file_counts_before_a_packed_ref() {
-    let folder = repository();
+    let folder = two_branches();
     git(folder.path(), &["branch", "other", "work"]);
     git(folder.path(), &["pack-refs", "--all"]);
     git(folder.path(), &["branch", "-f", "other", "main"]);
