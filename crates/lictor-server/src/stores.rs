@@ -202,7 +202,7 @@ impl Stores {
         }
         // To make a file waits for the disk several times: others must not wait for that.
         make_private(&key.0)?;
-        let mut options = SqliteOptions::new().wait(WAIT);
+        let mut options = SqliteOptions::new().wait(WAIT).one_of_many();
         if let Some(keys) = &self.keys {
             options = options.keys(keys.clone()).adopt(self.adopt);
         }

@@ -48,11 +48,12 @@ pub struct SqliteOptions {
     create: bool,
     wait: Duration,
     sealer: Sealer,
+    one_of_many: bool,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { create: true, wait: Duration::from_secs(2), sealer: Sealer::default() }
+        Self { create: true, wait: Duration::from_secs(2), sealer: Sealer::default(), one_of_many: false }
     }
 }
 
@@ -90,6 +91,13 @@ impl SqliteOptions {
         self
     }
 
+    /// For a program that holds many stores open: each has a small cache, and not all of them move their logs into their
+    /// files at the same time.
+    #[must_use]
+    pub fn one_of_many(self) -> Self {
+        Self { one_of_many: true, ..self }
+    }
+
     /// Opens the store.
     ///
     /// # Errors
@@ -101,6 +109,9 @@ impl SqliteOptions {
         let mut connection = open::connection(&file, self)?;
         let patience = Patience::install(&mut connection, self.wait).map_err(|error| failure.of(error))?;
         open::check_format(&mut connection, failure)?;
+        if self.one_of_many {
+            open::make_room_for_others(&connection, &file).map_err(|error| failure.of(error))?;
+        }
         let handle = Handle { connection, patience, synced: None, written: 0, writer: 0 };
         let log = beside(&file, "-wal");
         let sealer = self.sealer.clone();
@@ -147,7 +158,8 @@ impl SqliteStore {
     /// # Errors
     /// As [`SqliteOptions::open`].
     pub fn reopen(&self) -> Result<Self, StoreError> {
-        SqliteOptions { create: false, wait: self.wait, sealer: self.sealer.clone() }.open(self.file.clone())
+        let options = SqliteOptions::new().create(false).wait(self.wait);
+        SqliteOptions { sealer: self.sealer.clone(), ..options }.open(self.file.clone())
     }
 
     /// The file.
