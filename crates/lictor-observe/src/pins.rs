@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use lictor_core::approval::Pin;
 use lictor_core::facts::{Access, Effect};
 use lictor_core::{Action, Digest, Facts};
+use lictor_shell::programs::recipes_of;
 
 use crate::observer::{Observer, Seen};
 use crate::place::tidy;
@@ -13,34 +14,115 @@ use crate::place::tidy;
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// More files than a line names; what comes after is not pinned.
 const MOST_FILES: usize = 64;
+/// So many more are pinned that those files mention.
+const MOST_MENTIONED: usize = 192;
+/// A longer file is data rather than a script.
+const LONGEST_SCRIPT: usize = 256 * 1024;
+/// So many different words of a script are looked at.
+const MOST_WORDS: usize = 1_000;
 
-/// The files that an action would run or read, with what is in them now, in order of their names.
+/// What programs add to a name to find the file: `python -m deploy`, `node deploy`, `require('./deploy')`.
+const ENDINGS: [&str; 12] = [
+    ".py",
+    ".js",
+    ".mjs",
+    ".cjs",
+    ".ts",
+    ".rb",
+    ".sh",
+    "/__main__.py",
+    "/__init__.py",
+    "/index.js",
+    "/index.ts",
+    "/main.go",
+];
+
+/// The files that an action would run or read, with what is in them now: first those that it names, then those that they
+/// mention.
 #[must_use]
 pub fn pins(action: &Action, facts: &Facts, observer: &dyn Observer) -> Vec<Pin> {
-    let mut paths: BTreeSet<String> = BTreeSet::new();
+    let mut named: BTreeSet<String> = BTreeSet::new();
     for effect in &facts.effects {
         match effect {
             Effect::Run(command) => {
                 let from = command.directory.as_deref().unwrap_or(&action.cwd);
                 let words = command.args.iter().flatten().chain(&command.words);
-                paths.extend(words.filter(|word| could_be_a_file(word)).map(|word| tidy(from, word)));
-                // `make` runs a makefile, `npm` what `package.json` says.
-                paths.extend(crate::recipes_of(&command.program).map(|file| tidy(from, file)));
+                let words = words.chain([&command.program]).map(String::as_str);
+                named.extend(files_named_by(words, from, observer));
             }
             Effect::File { access: Access::Read | Access::Execute, target, .. } if !target.glob => {
-                paths.insert(target.real.clone().unwrap_or_else(|| target.path.clone()));
+                let path = target.real.as_ref().unwrap_or(&target.path);
+                named.extend(Some(path).filter(|path| is_file(path, observer)).cloned());
             }
             _ => {}
         }
     }
+    let named: Vec<String> = named.into_iter().take(MOST_FILES).collect();
+    let mentioned = named.iter().flat_map(|file| files_mentioned_in(file, &action.cwd, observer));
+    let mentioned: BTreeSet<String> = mentioned.filter(|file| !named.contains(file)).collect();
     let pin = |path: String| {
-        let content = match observer.look(&path) {
-            Seen::File { .. } | Seen::Link => observer.content(&path, MOST_BYTES).unwrap_or(Digest::ZERO),
-            _ => return None,
-        };
-        Some(Pin { path, content })
+        let content = observer.content(&path, MOST_BYTES).unwrap_or(Digest::ZERO);
+        Pin { path, content }
     };
-    paths.into_iter().filter_map(pin).take(MOST_FILES).collect()
+    named.into_iter().chain(mentioned.into_iter().take(MOST_MENTIONED)).map(pin).collect()
+}
+
+/// The files that the words of a command line may stand for: by their paths, as values of options, as modules, and as
+/// programs that run files of certain names where they find them, as `make` does a `Makefile`.
+#[must_use]
+pub fn files_named_by<'a>(
+    words: impl IntoIterator<Item = &'a str>,
+    from: &str,
+    observer: &dyn Observer,
+) -> BTreeSet<String> {
+    let (mut files, mut directories) = (BTreeSet::new(), BTreeSet::from([from.to_owned()]));
+    let mut recipes: BTreeSet<&str> = BTreeSet::new();
+    for word in words {
+        recipes.extend(recipes_of(word.rsplit('/').next().unwrap_or(word)));
+        let value = word.split_once('=').map(|(_, value)| value);
+        let attached = word.strip_prefix('-').and_then(|option| option.get(1..));
+        for name in [Some(word), value, attached].into_iter().flatten().filter(|name| could_be_a_file(name)) {
+            let path = tidy(from, name);
+            if observer.look(&path) == Seen::Directory {
+                directories.insert(path);
+            }
+            files.extend(standing_for(name, from, observer));
+        }
+    }
+    let found = directories.iter().flat_map(|directory| recipes.iter().map(|recipe| tidy(directory, recipe)));
+    files.extend(found.filter(|path| is_file(path, observer)));
+    files
+}
+
+/// The files that a script mentions: those that it runs, includes or imports.
+fn files_mentioned_in(script: &str, cwd: &str, observer: &dyn Observer) -> BTreeSet<String> {
+    let Some(text) = observer.text(script, LONGEST_SCRIPT) else { return BTreeSet::new() };
+    let beside = script.rsplit_once('/').map_or("/", |(directory, _)| directory);
+    let words = text.split(|c: char| !c.is_alphanumeric() && !"_-./@+".contains(c));
+    // A plain word names a file only where modules are called so.
+    let counts =
+        |word: &&str| could_be_a_file(word) && (word.contains(['.', '/']) || script.ends_with(".py"));
+    let words: BTreeSet<&str> = words.filter(counts).take(MOST_WORDS).collect();
+    let places = words.iter().flat_map(|word| [beside, cwd].map(|from| standing_for(word, from, observer)));
+    places.flatten().collect()
+}
+
+/// The files that programs find by such a name.
+fn standing_for(name: &str, from: &str, observer: &dyn Observer) -> Vec<String> {
+    let path = tidy(from, name);
+    match observer.look(&path) {
+        Seen::File { .. } | Seen::Link => return vec![path],
+        Seen::Special | Seen::Unknown => return Vec::new(),
+        Seen::Directory | Seen::Missing => {}
+    }
+    let module = tidy(from, &name.trim_matches('.').replace('.', "/"));
+    let modules = [".py", "/__main__.py", "/__init__.py"].map(|ending| format!("{module}{ending}"));
+    let others = ENDINGS.iter().map(|ending| format!("{path}{ending}"));
+    others.chain(modules).filter(|path| is_file(path, observer)).collect()
+}
+
+fn is_file(path: &str, observer: &dyn Observer) -> bool {
+    matches!(observer.look(path), Seen::File { .. } | Seen::Link)
 }
 
 /// Options and words that no file is named by are not looked for.

@@ -471,11 +471,6 @@ pub fn words(call: &Call<'_>) -> Vec<String> {
 
 /// Files of tasks that a program runs when it finds them, without being told to: `make` a `Makefile`.
 pub fn recipes_of(program: &str) -> impl Iterator<Item = &'static str> {
-    const TASKS: [&str; 5] = ["make", "just", "tasks", "package", "settings"];
     let recipes = table::find(program).map(|entry| entry.program.recipes.iter()).into_iter().flatten();
-    recipes
-        .filter(|recipe| TASKS.contains(&recipe.kind.as_ref()))
-        .flat_map(|recipe| recipe.names.iter())
-        .map(|name| &**name)
-        .filter(|name| !name.contains('*'))
+    recipes.flat_map(|recipe| recipe.names.iter()).map(|name| &**name).filter(|name| !name.contains('*'))
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lictor_core::{Digest, Timestamp};
+use lictor_observe::RealObserver;
 use lictor_store::{Draft, Durability, Space, Store, StoreExt as _};
 use serde_json::json;
 
@@ -28,9 +29,10 @@ impl Program {
     /// # Errors
     /// When what it reads cannot be listed.
     pub fn files(&self, root: &Path) -> Result<Vec<PathBuf>, Error> {
-        let first = self.argv.first().is_some_and(|program| program.contains('/'));
-        let named = self.argv.iter().skip(usize::from(!first)).map(|word| root.join(word));
-        let mut found: Vec<PathBuf> = named.chain(self.recipes().map(|name| root.join(name))).collect();
+        let words =
+            self.argv.iter().flat_map(|word| [word.as_str()].into_iter().chain(word.split_whitespace()));
+        let named = lictor_observe::files_named_by(words, &root.to_string_lossy(), &RealObserver);
+        let mut found: Vec<PathBuf> = named.into_iter().map(PathBuf::from).collect();
         for pattern in &self.reads {
             found.extend(matching(root, pattern)?);
         }
@@ -54,13 +56,14 @@ impl Program {
         }
         let shown = self.argv.join(" ");
         let by_path = self.argv.first().is_some_and(|program| program.contains('/'));
-        if !by_path && self.files(root).is_ok_and(|files| files.is_empty()) {
+        let files = self.files(root).unwrap_or_default();
+        if !by_path && files.is_empty() {
             return Some(format!(
                 "`{shown}` names no file of the project: what it finds there decides what it does, and none of that is pinned"
             ));
         }
         self.recipes()
-            .any(|file| root.join(file).is_file())
+            .any(|recipe| files.iter().any(|file| file.ends_with(recipe)))
             .then(|| format!("files that those of `{shown}` include or run are not pinned"))
     }
 

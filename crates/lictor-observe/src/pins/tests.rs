@@ -47,3 +47,67 @@ fn another_content_is_another_pin() {
     assert_eq!(pin("one"), pin("one"));
     assert_ne!(pin("one"), pin("two"));
 }
+
+#[test]
+fn what_a_name_stands_for_is_pinned() {
+    let project = "/home/user/project";
+    let world = [
+        "sub/Makefile",
+        "sub/x.mk",
+        "tool.py",
+        "pkg/__init__.py",
+        "pkg/__main__.py",
+        "pkg/part.py",
+        "serve.js",
+        "app/index.js",
+        "cmd/ship/main.go",
+        "Rakefile",
+        "fabfile.py",
+        "src/main.rs",
+        "infra/main.tf",
+    ]
+    .iter()
+    .fold(FakeObserver::for_judging(), |world, file| world.file(&format!("{project}/{file}"), "x"));
+    for (line, file) in [
+        ("make -C sub deploy", "sub/Makefile"),
+        ("make -Csub deploy", "sub/Makefile"),
+        ("make --directory=sub deploy", "sub/Makefile"),
+        ("make --file=sub/x.mk deploy", "sub/x.mk"),
+        ("python3 -m tool", "tool.py"),
+        ("python -m pkg", "pkg/__main__.py"),
+        ("python -m pkg.part", "pkg/part.py"),
+        ("node serve", "serve.js"),
+        ("node app", "app/index.js"),
+        ("go run ./cmd/ship", "cmd/ship/main.go"),
+        ("rake ship", "Rakefile"),
+        ("fab ship", "fabfile.py"),
+        ("cargo run --release", "src/main.rs"),
+    ] {
+        let found = pinned(&world, line);
+        assert!(found.contains(&format!("{project}/{file}")), "{line}: {found:?}");
+    }
+}
+
+#[test]
+fn what_a_script_mentions_is_pinned_too() {
+    let project = "/home/user/project";
+    let world = FakeObserver::for_judging()
+        .file("/home/user/project/ship.py", "import helper\nfrom lib.net import send\n")
+        .file("/home/user/project/helper.py", "x = 1")
+        .file("/home/user/project/lib/net.py", "x = 1")
+        .file("/home/user/project/bin/ship.js", "const h = require('./h'); import '../lib/k.mjs'")
+        .file("/home/user/project/bin/h.js", "1")
+        .file("/home/user/project/lib/k.mjs", "1")
+        .file("/home/user/project/package.json", r#"{"scripts": {"ship": "node tools/run.js --all"}}"#)
+        .file("/home/user/project/tools/run.js", "1")
+        .file("/home/user/project/README", "nobody mentions it");
+    for (line, files) in [
+        ("python ship.py", ["helper.py", "lib/net.py"]),
+        ("node bin/ship.js", ["bin/h.js", "lib/k.mjs"]),
+        ("npm run ship", ["package.json", "tools/run.js"]),
+    ] {
+        let found = pinned(&world, line);
+        let all = files.iter().all(|file| found.contains(&format!("{project}/{file}")));
+        assert!(all && !found.contains(&format!("{project}/README")), "{line}: {found:?}");
+    }
+}

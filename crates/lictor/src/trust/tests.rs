@@ -22,9 +22,13 @@ fn what_a_program_runs_without_being_told_is_pinned_with_it() {
         (&["npm", "run", "review"], "package.json"),
         (&["just", "review"], "justfile"),
         (&["task", "review"], "Taskfile.yml"),
+        (&["rake", "review"], "Rakefile"),
+        (&["make", "-C", "tools", "review"], "tools/Makefile"),
+        (&["sh", "-c", "make -Ctools review"], "tools/Makefile"),
     ] {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path();
+        fs::create_dir(root.join("tools")).unwrap();
         fs::write(root.join(file), "review:\n\ttrue\n").unwrap();
         let (store, program) = (MemoryStore::new(), program(argv));
         program.trust(&store, root, "me", Timestamp(0)).unwrap();
@@ -46,6 +50,12 @@ fn other_files_are_not_pinned_and_a_script_of_its_own_needs_no_remark() {
     fs::write(root.join("Makefile"), "all: x\n").unwrap();
     assert!(script.is_trusted(&store, root).unwrap());
     assert_eq!(script.unpinned(root), None);
+    fs::write(root.join("look.py"), "print(1)\n").unwrap();
+    let module = program(&["python3", "-m", "look"]);
+    module.trust(&store, root, "me", Timestamp(0)).unwrap();
+    assert!(module.is_trusted(&store, root).unwrap());
+    fs::write(root.join("look.py"), "print(2)\n").unwrap();
+    assert!(!module.is_trusted(&store, root).unwrap());
     assert!(program(&["ruff", "check"]).unpinned(root).is_some_and(|told| told.contains("ruff check")));
 }
 
