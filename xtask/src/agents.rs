@@ -97,7 +97,7 @@ fn each_in_a_namespace(run: &Run, args: &[String]) -> Vec<String> {
 fn read(args: &[String]) -> Result<(Run, bool)> {
     let mut names = Vec::new();
     let mut only = Vec::new();
-    let mut lictor = shell::root().join("target/debug/lictor");
+    let mut lictor = shell::target().join("debug/lictor");
     let (mut keep, mut write, mut sandboxed, mut planted) = (false, false, false, false);
     let mut args = args.iter();
     while let Some(arg) = args.next() {

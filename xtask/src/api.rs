@@ -18,13 +18,13 @@ pub fn run(args: &[String]) -> Result<()> {
         _ => bail!("usage: cargo xtask api [--examples N]"),
     };
     shell::run("cargo", &["build", "--locked", "--package", "lictor-server"])?;
-    let tools = shell::root().join("target/api-tools");
+    let tools = shell::target().join("api-tools");
     let python = tools.join("bin/python").to_string_lossy().into_owned();
     if !tools.join("bin/python").exists() {
         shell::run("python3", &["-m", "venv", &tools.to_string_lossy()])?;
     }
     shell::run(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", SCHEMATHESIS])?;
-    let state = shell::root().join("target/api-state");
+    let state = shell::target().join("api-state");
     if state.exists() {
         std::fs::remove_dir_all(&state)?;
     }
@@ -48,7 +48,7 @@ struct Server {
 
 impl Server {
     fn start(state: &str) -> Result<Self> {
-        let program = shell::root().join("target/debug/lictor-server");
+        let program = shell::target().join("debug/lictor-server");
         let serve = ["serve", "--listen", "127.0.0.1:0", "--rate", "1000000", "--state", state];
         let mut child = Command::new(program).args(serve).stdout(Stdio::piped()).spawn()?;
         let out = child.stdout.take().context("the server has no output")?;

@@ -125,7 +125,7 @@ impl Release {
         let mut variables = vec![
             ("PATH", path),
             ("SOURCE_DATE_EPOCH", OsString::from(&self.epoch)),
-            ("CARGO_TARGET_DIR", targets::build_directory().into_os_string()),
+            ("CARGO_TARGET_DIR", shell::target().into_os_string()),
         ];
         if self.quick {
             variables.extend(QUICK.map(|(name, value)| (name, OsString::from(value))));

@@ -66,7 +66,7 @@ pub fn run(names: &[String]) -> Result<()> {
 
 fn javascript() -> Result<()> {
     shell::run("cargo", &["build", "--locked", "--bin", "lictor"])?;
-    let directory = shell::root().join("target/npm/frameworks");
+    let directory = shell::target().join("npm/frameworks");
     std::fs::create_dir_all(&directory)?;
     if !directory.join("package.json").exists() {
         std::fs::write(directory.join("package.json"), "{\"private\": true}\n")?;

@@ -38,6 +38,11 @@ const TARGETS: &[Target] = &[
             &[7, NO_EVENT],
             &[8, NO_EVENT],
             &[9, NO_EVENT],
+            &[10, NO_EVENT],
+            &[11, NO_EVENT],
+            &[12, NO_EVENT],
+            &[13, NO_EVENT],
+            &[14, NO_EVENT],
         ],
         by_line: false,
     },
@@ -131,7 +136,7 @@ fn needed() -> Result<()> {
 }
 
 fn fuzz(target: &Target, seconds: u32) -> Result<()> {
-    let place = shell::root().join("target/fuzz").join(target.name);
+    let place = shell::target().join("fuzz").join(target.name);
     let (corpus, seeds, found) = (place.join("corpus"), place.join("seeds"), place.join("found"));
     for directory in [&corpus, &seeds, &found] {
         fs::create_dir_all(directory)?;
@@ -145,11 +150,7 @@ fn fuzz(target: &Target, seconds: u32) -> Result<()> {
         .args([&corpus, &seeds])
         .args(["--", &time, LONGEST, &artifacts, "-timeout=10", "-print_final_stats=1"])
         .current_dir(shell::root().join("fuzz"))
-        .env(
-            "CARGO_TARGET_DIR",
-            std::env::var_os("CARGO_TARGET_DIR")
-                .unwrap_or_else(|| shell::root().join("target/fuzz/build").into_os_string()),
-        )
+        .env("CARGO_TARGET_DIR", shell::target().join("fuzz/build"))
         .status()?;
     if !status.success() {
         bail!("`{}` found something; the input is in `{}`", target.name, found.display());

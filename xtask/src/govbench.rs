@@ -11,14 +11,14 @@ const SCENARIOS: &str = "48 of 48 scenarios hold";
 /// Builds the server and runs every scenario through the runner.
 pub fn run() -> Result<()> {
     shell::run("cargo", &["build", "--locked", "--quiet", "--package", "lictor-server"])?;
-    let tools = shell::root().join("target/govbench");
+    let tools = shell::target().join("govbench");
     let python = tools.join("bin/python").to_string_lossy().into_owned();
     if !tools.join("bin/python").exists() {
         shell::run("python3", &["-m", "venv", &tools.to_string_lossy()])?;
     }
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
     shell::run(&python, &[&install[..], &MODULES].concat())?;
-    let server = shell::root().join("target/debug/lictor-server");
+    let server = shell::target().join("debug/lictor-server");
     let server = format!("LICTOR_BINARY={}", server.to_string_lossy());
     let script = shell::root().join("integrations/agentgovbench/selftest.py");
     let told = shell::told("env", &[&server, &python, &script.to_string_lossy()])?;

@@ -19,7 +19,7 @@ use spec::ServerFile;
 
 /// `cargo xtask mcp [name…] [conformance] [bench] [--lictor PATH]`
 pub fn run(args: &[String]) -> Result<()> {
-    let (mut names, mut lictor) = (Vec::new(), shell::root().join("target/debug/lictor"));
+    let (mut names, mut lictor) = (Vec::new(), shell::target().join("debug/lictor"));
     let mut given = false;
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {

@@ -65,7 +65,7 @@ struct Stage {
 
 impl Stage {
     fn new() -> Result<Self> {
-        let directory = shell::root().join("target/pictures");
+        let directory = shell::target().join("pictures");
         if directory.exists() {
             fs::remove_dir_all(&directory)?;
         }
@@ -91,7 +91,7 @@ impl Stage {
 
     /// What the command prints, on both streams, in colour. How it ends is part of the picture and no failure.
     fn lictor(&self, args: &[&str], input: &str) -> Result<String> {
-        let mut child = Command::new(shell::root().join("target/debug/lictor"))
+        let mut child = Command::new(shell::target().join("debug/lictor"))
             .args(args)
             .current_dir(self.project())
             .env_clear()

@@ -18,7 +18,7 @@ pub struct Environment {
 
 /// The environment of that name with these packages, made when it is not there.
 pub fn environment(name: &str, packages: &[&str]) -> Result<Environment> {
-    let directory = shell::root().join("target/python").join(name);
+    let directory = shell::target().join("python").join(name);
     let environment = Environment { directory };
     if !environment.directory.join("bin/python").exists() {
         shell::run("python3", &["-m", "venv", &environment.directory.to_string_lossy()])?;
@@ -47,7 +47,7 @@ impl Environment {
     }
 
     fn develop_with(&self, more: &[&str]) -> Result<()> {
-        let target = shell::root().join("target");
+        let target = shell::target();
         let variables: [(&str, &OsStr); 2] =
             [("CARGO_TARGET_DIR", target.as_os_str()), ("VIRTUAL_ENV", self.directory.as_os_str())];
         let maturin = self.directory.join("bin/maturin").to_string_lossy().into_owned();

@@ -22,7 +22,7 @@ pub fn target() -> Result<String> {
 /// Builds the server, which people who serve a team need beside it.
 pub fn server() -> Result<PathBuf> {
     shell::run("cargo", &["build", "--locked", "--release", "--package", "lictor-server"])?;
-    Ok(shell::root().join("target/release/lictor-server"))
+    Ok(shell::target().join("release/lictor-server"))
 }
 
 /// Writes down anew which functions stand side by side in it.
@@ -49,7 +49,7 @@ fn built(more: &[&str]) -> Result<PathBuf> {
         None => {}
     }
     shell::run("cargo", &build)?;
-    let binary = shell::root().join("target").join(target.name).join("release/lictor");
+    let binary = shell::target().join(target.name).join("release/lictor");
     order::write_anew(&binary)?;
     Ok(binary)
 }

@@ -19,7 +19,7 @@ pub fn run(words: &[String]) -> Result<()> {
         &["build", "--locked", "--quiet", "--package", "lictor-server", "--bin", "lictor-server"],
     )?;
     let modules = modules()?;
-    let programs = shell::root().join("target/debug");
+    let programs = shell::target().join("debug");
     let (script, words) = match words {
         [word] if word == "--pictures" => ("pictures.mjs", &[][..]),
         words => ("run.mjs", words),
@@ -28,7 +28,7 @@ pub fn run(words: &[String]) -> Result<()> {
         .arg(shell::root().join("xtask/ui").join(script))
         .args(words)
         .env("PICTURES", shell::root().join("docs/pictures"))
-        .env("ALL_PICTURES", shell::root().join("target/pictures"))
+        .env("ALL_PICTURES", shell::target().join("pictures"))
         .env("LICTOR", programs.join("lictor"))
         .env("LICTOR_SERVER", programs.join("lictor-server"))
         .env("UI_MODULES", modules)
@@ -58,7 +58,7 @@ pub fn told(script: &str, lictor: &str, server: &str) -> Result<String> {
 }
 
 fn modules() -> Result<PathBuf> {
-    let directory = shell::root().join("target/ui");
+    let directory = shell::target().join("ui");
     let named = MODULES.join(" ");
     let mark = directory.join("modules.txt");
     if std::fs::read_to_string(&mark).unwrap_or_default() != named {

@@ -50,7 +50,7 @@ pub fn write_agent(agent: &AgentFile, results: &[Outcome]) -> Result<()> {
         // The first text is the person's prompt, and what agents add to it.
         let told: Vec<&String> = result.told.iter().filter(|text| is_told_by_lictor(text)).collect();
         for told in told {
-            let told = told.replace(&*shell::root().join("target/agents/run").to_string_lossy(), "…");
+            let told = told.replace(&*shell::target().join("agents/run").to_string_lossy(), "…");
             let shown: String = told.chars().take(LONGEST).collect();
             write!(text, "\nThe model read:\n\n```text\n{}\n```\n", shown.trim_end())?;
         }

@@ -54,7 +54,7 @@ struct Scratch {
 
 impl Scratch {
     fn new(agent: &AgentFile, session: &SessionFile, lictor: &Path) -> Result<Self> {
-        let root = shell::root().join("target/agents/run").join(format!("{}-{}", agent.agent, session.id));
+        let root = shell::target().join("agents/run").join(format!("{}-{}", agent.agent, session.id));
         if root.exists() {
             fs::remove_dir_all(&root)?;
         }
@@ -123,7 +123,7 @@ impl Scratch {
 
 /// The real server for files, before which Lictor stands or not.
 fn mcp_server(wrapping: Option<Wrapping>, root: &Path, project: &Path) -> (String, String) {
-    let server = shell::root().join("target/mcp/filesystem/node_modules/.bin/mcp-server-filesystem");
+    let server = shell::target().join("mcp/filesystem/node_modules/.bin/mcp-server-filesystem");
     let own = [server.to_string_lossy().into_owned(), project.to_string_lossy().into_owned()];
     let words = match wrapping {
         Some(Wrapping::Wrapped) => {

@@ -292,7 +292,7 @@ impl AgentFile {
 
     /// Where its package lies.
     pub fn cache(&self) -> PathBuf {
-        shell::root().join("target/agents").join(format!("{}-{}", self.agent, self.version))
+        shell::target().join("agents").join(format!("{}-{}", self.agent, self.version))
     }
 }
 

@@ -82,7 +82,7 @@ pub fn run(args: &[String]) -> Result<()> {
         Some(path) => (path, String::new()),
         None => (release::build()?, format!(" It was built for `{}`.", release::target()?)),
     };
-    let place = Place::new(&shell::root().join("target/bench"))?;
+    let place = Place::new(&shell::target().join("bench"))?;
     let lictor_argv = || [lictor.display().to_string()].into_iter().chain(HOOK.map(str::to_owned));
     let hook = Subject::new("lictor hook, 100 rules", lictor_argv());
     place.check(&hook)?;
@@ -335,7 +335,7 @@ fn no_op(place: &Place) -> Result<PathBuf> {
 
 /// A peer from the npm registry, where npm can get it.
 fn safety_net(place: &Place) -> Option<Subject> {
-    let prefix = shell::root().join("target/bench/npm");
+    let prefix = shell::target().join("bench/npm");
     let script = prefix.join("node_modules/.bin/cc-safety-net");
     if !script.exists() {
         let installed = Command::new("npm")

@@ -84,7 +84,7 @@ impl Drop for Place {
 
 impl Place {
     fn new(lictor: PathBuf) -> Result<Self> {
-        let home = shell::root().join("target/bench").join(format!("record-{}", std::process::id()));
+        let home = shell::target().join("bench").join(format!("record-{}", std::process::id()));
         let place = Self { home, lictor };
         for project in ["empty", "full"] {
             fs::create_dir_all(place.home.join(project))?;

@@ -47,7 +47,7 @@ pub fn run(options: &[String]) -> Result<()> {
 }
 
 fn load(part: &str, server: Option<&str>, options: &[&str]) -> Result<String> {
-    let directory = shell::root().join("target/peers");
+    let directory = shell::target().join("peers");
     fs::create_dir_all(&directory)?;
     let peer = if part == "evaluate" { peer(&directory)? } else { String::new() };
     let mut args = vec!["bench", "--locked", "--quiet", "--package", "lictor-server", "--bench", "load"];
@@ -74,7 +74,7 @@ fn peer(directory: &Path) -> Result<String> {
 
 /// How long after a click a hook that waits goes on.
 fn release(lictor: Option<&str>, server: Option<&str>) -> Result<String> {
-    let release = shell::root().join("target/release");
+    let release = shell::target().join("release");
     let own = release.join("lictor").to_string_lossy().into_owned();
     if lictor.is_none() {
         shell::run("cargo", &["build", "--locked", "--quiet", "--release", "--bin", "lictor"])?;

@@ -22,9 +22,9 @@ pub fn run() -> Result<()> {
     let package = ["--package", "lictor-core", "--example", "session_cost"];
     let build = [&["build", "--locked", "--quiet", "--release", "--config", names], &package[..]].concat();
     shell::run("cargo", &build)?;
-    let example = shell::root().join("target/release/examples/session_cost");
+    let example = shell::target().join("release/examples/session_cost");
     let example = example.to_str().context("the repository lies at a path that is not text")?;
-    let place = shell::root().join("target/bench/session");
+    let place = shell::target().join("bench/session");
     fs::create_dir_all(&place)?;
     let timed = shell::told(example, &[path(&place)?])?;
     let counts = shell::output("valgrind", &["--version"]).is_ok();

@@ -40,7 +40,7 @@ pub(crate) fn here() -> Result<&'static Target> {
 impl Target {
     /// Builds the release programs for it: `lictor`, and `lictor-server`, which it starts for databases and pages.
     pub(crate) fn build(&self, release: &Release) -> Result<Vec<PathBuf>> {
-        let built = |name: &str| build_directory().join(self.name).join("release").join(name);
+        let built = |name: &str| shell::target().join(self.name).join("release").join(name);
         if !release.quick && here().is_ok_and(|here| here.name == self.name) {
             // A hook is started for every call: on this machine it can be linked for a quick start.
             let program = crate::release::build()?;
@@ -63,11 +63,6 @@ impl Target {
     }
 }
 
-/// Where builds put what they make.
-pub(crate) fn build_directory() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| shell::root().join("target"), PathBuf::from)
-}
-
 /// Sees to it that Rust's standard library for a target is there.
 pub(crate) fn add(target: &str) -> Result<()> {
     if shell::output("rustup", &["target", "add", target]).is_err() {
@@ -86,7 +81,7 @@ pub(crate) fn tools() -> Result<PathBuf> {
 
 /// As [`tools`], for others from PyPI.
 pub(crate) fn with_tools(packages: &[&str]) -> Result<PathBuf> {
-    let directory = shell::root().join("target/dist-tools");
+    let directory = shell::target().join("dist-tools");
     let python = directory.join("bin/python");
     if !python.exists() {
         shell::run("python3", &["-m", "venv", &directory.to_string_lossy()])?;

@@ -55,7 +55,7 @@ impl Tried {
         let platform = here.npm.join("-");
         let wanted = format!("lictor-cli-{platform}-{VERSION}.tgz");
         ensure!(packages.join(&wanted).exists(), "`{wanted}` is not in `{}`", packages.display());
-        let root = shell::root().join("target/dist-tried");
+        let root = shell::target().join("dist-tried");
         if root.exists() {
             fs::remove_dir_all(&root)?;
         }

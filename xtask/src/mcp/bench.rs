@@ -24,7 +24,7 @@ const ROUNDS: usize = 500;
 const PORT: u16 = 4801;
 
 fn cache() -> PathBuf {
-    shell::root().join("target/mcp/other-proxy")
+    shell::target().join("mcp/other-proxy")
 }
 
 /// Installs the server and the other proxy.

@@ -27,7 +27,7 @@ const POLICY: &str = "version: 1\nextends: []\nknown_tools: {known: [\"mcp__*\",
 const OTHERWISE: [&str; 1] = ["server-sse-polling"];
 
 fn cache() -> PathBuf {
-    shell::root().join("target/mcp/conformance")
+    shell::target().join("mcp/conformance")
 }
 
 fn node() -> Result<String> {

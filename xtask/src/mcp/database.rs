@@ -25,7 +25,7 @@ pub struct Database(Child);
 
 /// Where the socket is.
 pub fn directory() -> PathBuf {
-    shell::root().join("target/mcp/cluster")
+    shell::target().join("mcp/cluster")
 }
 
 impl Database {

@@ -22,7 +22,7 @@ pub struct Scratch {
 
 impl Scratch {
     pub fn new(name: &str) -> Result<Self> {
-        let root = shell::root().join("target/mcp/run").join(name);
+        let root = shell::target().join("mcp/run").join(name);
         let (project, home) = (root.join("project"), root.join("home"));
         let scratch = Self { root, project, home, web: web::start()? };
         scratch.renew()?;

@@ -71,7 +71,7 @@ impl ServerFile {
 
     /// Where it is installed.
     pub fn cache(&self) -> PathBuf {
-        shell::root().join("target/mcp").join(&self.name)
+        shell::target().join("mcp").join(&self.name)
     }
 
     /// Installs it where it is not there yet.

@@ -32,8 +32,8 @@ pub fn argument() -> Result<Option<String>> {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     // Named after what is in it, so that cargo links again when that is something else.
-    let file = shell::root().join(format!("target/order-{:016x}.ld", hasher.finish()));
-    fs::create_dir_all(shell::root().join("target"))?;
+    let file = shell::target().join(format!("order-{:016x}.ld", hasher.finish()));
+    fs::create_dir_all(shell::target())?;
     fs::write(&file, text)?;
     let argument = format!("-Wl,-T,{}", file.display());
     Ok(is_understood(&argument)?.then(|| format!("link-arg={argument}")))
@@ -41,7 +41,7 @@ pub fn argument() -> Result<Option<String>> {
 
 /// Links a program that does nothing.
 fn is_understood(argument: &str) -> Result<bool> {
-    let result = shell::root().join("target/order-trial");
+    let result = shell::target().join("order-trial");
     let mut cc = Command::new("cc")
         .args(["-x", "c", "-", argument, "-o"])
         .arg(&result)
@@ -67,7 +67,7 @@ fn script<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 /// Finds the functions anew, by running hooks of that binary, which has its names still.
 pub fn renew(lictor: &Path) -> Result<()> {
-    let ran = rehearsal::functions(lictor, &shell::root().join("target/rehearsal"))?;
+    let ran = rehearsal::functions(lictor, &shell::target().join("rehearsal"))?;
     let listed = shell::output("nm", &["--print-size", &lictor.display().to_string()])?;
     let names = patterns(&ran, &sizes(&listed));
     fs::write(shell::root().join(FILE), names.join("\n") + "\n")?;

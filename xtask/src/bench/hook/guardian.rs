@@ -37,7 +37,7 @@ pub fn run(args: &[String]) -> Result<()> {
         Some(path) => fs::canonicalize(path)?,
         None => release::build()?,
     };
-    let place = Place::new(&shell::root().join("target/bench"))?;
+    let place = Place::new(&shell::target().join("bench"))?;
     place.write_starter(&lictor)?;
     let mut direct = hook(&lictor);
     place.check_base(&direct)?;
