@@ -9,7 +9,8 @@ pub struct Row {
     pub times: [f64; 4],
 }
 
-const LEFT: f64 = 250.0;
+/// A letter of a name takes about so much.
+const LETTER: f64 = 7.2;
 const WIDTH: f64 = 620.0;
 const ROW: f64 = 46.0;
 const TOP: f64 = 62.0;
@@ -19,13 +20,15 @@ pub fn draw(title: &str, rows: &[Row]) -> String {
     let all = || rows.iter().flat_map(|row| row.times);
     let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let (from, to) = (least.log10().floor(), most.log10().ceil());
-    let x = |time: f64| LEFT + WIDTH * (time.log10() - from) / (to - from).max(1.0);
+    let longest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or_default();
+    let left = 34.0 + LETTER * longest as f64;
+    let x = |time: f64| left + WIDTH * (time.log10() - from) / (to - from).max(1.0);
     let height = TOP + ROW * rows.len() as f64 + 40.0;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{height}\" viewBox=\"0 0 {0} {height}\" \
          font-family=\"system-ui, sans-serif\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
          <text x=\"20\" y=\"28\" font-size=\"16\" font-weight=\"bold\" fill=\"#1f2328\">{title}</text>\n",
-        LEFT + WIDTH + 40.0,
+        left + WIDTH + 40.0,
     );
     let bottom = TOP + ROW * rows.len() as f64;
     for decade in (from as i32)..=(to as i32) {
@@ -53,13 +56,13 @@ pub fn draw(title: &str, rows: &[Row]) -> String {
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"#1f2328\">{name}</text>\n{}{}\
              <rect x=\"{:.1}\" y=\"{:.1}\" width=\"3\" height=\"22\" fill=\"#0a3069\"/>\n\
              <text x=\"{:.1}\" y=\"{:.1}\" fill=\"#59636e\" font-size=\"11\">p50 {p50:.2} · p95 {p95:.2} · p99 {p99:.2}</text>\n",
-            LEFT - 14.0,
+            left - 14.0,
             middle + 4.0,
             bar(*p99, "#b6e3ff"),
             bar(*p95, "#54aeff"),
             x(*p50) - 1.5,
             middle - 11.0,
-            (x(*p10)).min(LEFT + WIDTH - 170.0),
+            (x(*p10)).min(left + WIDTH - 170.0),
             middle + 22.0,
         );
     }
