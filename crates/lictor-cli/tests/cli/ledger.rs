@@ -211,7 +211,7 @@ fn what_a_reviewer_reads_is_pinned_where_the_policy_says_it() {
     let sandbox = project();
     let policy = |reads: &str| {
         format!(
-            "version: 1\ncouncils:\n  ship-it:\n    on: [pre-commit]\n    guardrail: true\n    reviewers:\n      - {{name: sec, command: [sh, -c, 'sh scripts/review.sh']{reads}}}\n"
+            "version: 1\ncouncils:\n  ship-it:\n    on: [pre-commit]\n    guardrail: true\n    reviewers:\n      - {{name: sec, command: [sh, -c, 'find scripts -name review.sh | xargs sh']{reads}}}\n"
         )
     };
     sandbox.write("scripts/review.sh", ". scripts/rules.sh\n");
