@@ -255,6 +255,18 @@ pub enum ArchiveError {
         /// The archive.
         file: PathBuf,
     },
+    /// Records were moved, and no archive has them.
+    #[error(
+        "records {first} to {last} are not in the store any more, and no archive in `{directory}` has them; restore it from a copy, or ask for newer records with `--since`"
+    )]
+    Missing {
+        /// Where the archives are.
+        directory: PathBuf,
+        /// The first of these records.
+        first: u64,
+        /// The last one.
+        last: u64,
+    },
     /// Records between two archives, or between the last archive and the store, are missing or differ.
     #[error("the archives do not join: nothing sound leads from record {} to record {}", from.seq, to.seq)]
     Gap {
@@ -263,6 +275,27 @@ pub enum ArchiveError {
         /// This comes next.
         to: Head,
     },
+}
+
+impl ArchiveError {
+    /// The last record that cannot be had because of it, where that is known.
+    pub(crate) fn last(&self) -> Option<u64> {
+        match self {
+            Self::Missing { last, .. } => Some(*last),
+            Self::Gap { to, .. } => Some(to.seq),
+            Self::Read { file, .. } | Self::Line { file, .. } | Self::Empty { file } => {
+                numbers(&file.file_name()?.to_string_lossy()).map(|(_, last)| last)
+            }
+        }
+    }
+}
+
+/// The numbers in `log-0000000001-0000010000.jsonl.gz`.
+pub(crate) fn numbers(name: &str) -> Option<(u64, u64)> {
+    let rest = name.strip_prefix("log-")?;
+    let (first, rest) = rest.split_once('-')?;
+    let last = rest.strip_suffix(".jsonl.gz").or_else(|| rest.strip_suffix(".jsonl"))?;
+    Some((first.parse().ok()?, last.parse().ok()?))
 }
 
 impl Segment {

@@ -138,6 +138,9 @@ pub enum StoreError {
         /// What does not match.
         what: String,
     },
+    /// Records that were moved to an archive cannot be had.
+    #[error(transparent)]
+    Archive(crate::ArchiveError),
     /// The database cannot be reached.
     #[error("the store `{file}` cannot be reached: {detail}; check its address and whether the server runs")]
     Unreachable {
@@ -190,6 +193,7 @@ impl StoreError {
                 ("key", "put the key file back where it was made; `lictor doctor` says where")
             }
             Self::Unsealed { .. } | Self::Forged { .. } => ("forged", "run `lictor audit verify`"),
+            Self::Archive(_) => ("archive", "restore the archive from a copy, or ask for newer records"),
             Self::Unreachable { .. } => ("unreachable", "check the address and whether the server runs"),
             Self::Abandoned | Self::Other(_) => ("abandoned", "mend what gave the change up, then try again"),
         }

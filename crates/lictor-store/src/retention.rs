@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use lictor_core::Timestamp;
 
+use crate::archive::numbers;
 use crate::{
-    Durability, Entry, Head, Keep, Keyring, Keys, Query, Record, RetainError, Seal, Segment, Space,
-    SqliteStore, Store, StoreError, StoreExt as _, Transaction, View, retain,
+    ArchiveError, Durability, Entry, Head, Keep, Keyring, Keys, Query, Record, RetainError, Seal, Segment,
+    Space, SqliteStore, Store, StoreError, StoreExt as _, Transaction, View, retain,
 };
 
 /// What is kept in the store itself; what is older or too much goes to archives.
@@ -54,7 +55,11 @@ impl Retention {
                 retain(store, keep, directory, now)?;
             }
         }
-        Ok(store.view(|view| view.base())?.seq.saturating_sub(before))
+        let moved = store.view(|view| view.base())?.seq.saturating_sub(before);
+        if moved > 0 {
+            store.shrink()?;
+        }
+        Ok(moved)
     }
 }
 
@@ -100,10 +105,11 @@ impl Store for ArchivedStore {
 /// A file and what stands in it.
 type Opened = (PathBuf, Vec<(Record, Option<Seal>)>);
 
-/// A store and its archives as if nothing had ever been moved. Records that are in neither are missing, as
-/// [`verify`](crate::verify()) then says.
+/// A store and its archives as if nothing had ever been moved. To ask for records that are in neither is
+/// [`StoreError::Archive`], and a fault for [`verify`](crate::verify()).
 pub struct WithArchives<'a> {
     view: &'a dyn View,
+    directory: PathBuf,
     /// The first and last number by the name of the file, oldest first.
     files: Vec<(u64, u64, PathBuf)>,
     /// The file that was read last.
@@ -142,104 +148,101 @@ impl<'a> WithArchives<'a> {
         // An archive that a crash kept from counting overlaps with the one written in its place.
         files.retain(|(_, last, _)| *last <= base);
         files.sort();
-        Ok(Self { view, files, open: RefCell::default() })
+        Ok(Self { view, directory: directory.to_owned(), files, open: RefCell::default() })
     }
 
     /// Runs `f` on the records of the archives with numbers between these, in order or newest first, until it says stop.
+    /// It ends with an error where records cannot be had.
     fn archived(
         &self,
         query: &Query,
         mut f: impl FnMut(&Record, Option<&Seal>) -> bool,
     ) -> Result<(), StoreError> {
-        let base = self.view.base()?.seq;
-        let wanted = |seq: u64| seq > query.after && seq < query.before && seq <= base;
-        let mut files: Vec<&(u64, u64, PathBuf)> = self
-            .files
-            .iter()
-            .filter(|(first, last, _)| *last > query.after && *first < query.before)
-            .collect();
+        let end = query.before.saturating_sub(1).min(self.view.base()?.seq);
+        let mut files: Vec<&(u64, u64, PathBuf)> =
+            self.files.iter().filter(|(first, last, _)| *last > query.after && *first <= end).collect();
         if query.newest_first {
             files.reverse();
         }
-        // Where files overlap, each number counts once.
-        let mut last = None;
-        for (_, _, file) in files {
-            self.load(file)?;
+        // What is still wanted: numbers from the first of these to the second.
+        let mut wanted = (query.after.saturating_add(1), end);
+        for (first, last, file) in files {
+            let missing = match query.newest_first {
+                false if *first > wanted.0 => Some((wanted.0, first - 1)),
+                true if *last < wanted.1 => Some((last + 1, wanted.1)),
+                _ => None,
+            };
+            if let Some(missing) = missing {
+                return Err(self.missing(missing));
+            }
+            self.load(file).map_err(StoreError::Archive)?;
             let open = self.open.borrow();
             let Some((_, records)) = open.as_ref() else { continue };
-            let mut go_on = true;
             let mut each = |(record, seal): &(Record, Option<Seal>)| {
-                let new =
-                    last.is_none_or(
-                        |last| if query.newest_first { record.seq < last } else { record.seq > last },
-                    );
-                if go_on && new && wanted(record.seq) {
-                    last = Some(record.seq);
-                    go_on = f(record, seal.as_ref());
+                // Where files overlap, each number counts once.
+                if record.seq < wanted.0 || record.seq > wanted.1 {
+                    return true;
                 }
+                match query.newest_first {
+                    true => wanted.1 = record.seq - 1,
+                    false => wanted.0 = record.seq + 1,
+                }
+                f(record, seal.as_ref())
             };
-            if query.newest_first {
-                records.iter().rev().for_each(&mut each);
+            let go_on = if query.newest_first {
+                records.iter().rev().all(&mut each)
             } else {
-                records.iter().for_each(&mut each);
-            }
+                records.iter().all(&mut each)
+            };
             if !go_on {
-                break;
+                return Ok(());
             }
         }
-        Ok(())
+        if wanted.0 <= wanted.1 { Err(self.missing(wanted)) } else { Ok(()) }
     }
 
-    fn load(&self, file: &Path) -> Result<(), StoreError> {
+    fn missing(&self, (first, last): (u64, u64)) -> StoreError {
+        StoreError::Archive(ArchiveError::Missing { directory: self.directory.clone(), first, last })
+    }
+
+    fn load(&self, file: &Path) -> Result<(), ArchiveError> {
         if self.open.borrow().as_ref().is_some_and(|(open, _)| open == file) {
             return Ok(());
         }
         let mut records = Vec::new();
-        Segment::read_sealed(file, |record, seal| records.push((record, seal))).map_err(StoreError::other)?;
+        Segment::read_sealed(file, |record, seal| records.push((record, seal)))?;
         *self.open.borrow_mut() = Some((file.to_owned(), records));
         Ok(())
     }
 
-    /// Archives and store, each asked for what is still wanted.
+    /// Archives and store, each asked for what is still wanted. What comes before records that cannot be had is given, and
+    /// asking for what comes after it is the error.
     fn both<T>(
         &self,
         query: &Query,
         of_store: impl Fn(&Query) -> Result<Vec<T>, StoreError>,
         of_archive: impl Fn(&Record, Option<&Seal>) -> Option<T>,
     ) -> Result<Vec<T>, StoreError> {
-        let from_archives = |limit: usize| {
-            let mut found = Vec::new();
-            if limit > 0 {
-                self.archived(query, |record, seal| {
-                    found.extend(of_archive(record, seal));
-                    found.len() < limit
-                })?;
-            }
-            Ok::<_, StoreError>(found)
-        };
-        if self.files.is_empty() || query.after >= self.view.base()?.seq {
+        if query.after >= self.view.base()?.seq {
             return of_store(query);
         }
-        if query.newest_first {
-            let mut found = of_store(query)?;
-            found.extend(from_archives(query.limit.saturating_sub(found.len()))?);
-            Ok(found)
-        } else {
-            let mut found = from_archives(query.limit)?;
-            if found.len() < query.limit {
-                found.extend(of_store(&query.clone().limit(query.limit - found.len()))?);
+        let mut found = if query.newest_first { of_store(query)? } else { Vec::new() };
+        if found.len() < query.limit {
+            let read = self.archived(query, |record, seal| {
+                found.extend(of_archive(record, seal));
+                found.len() < query.limit
+            });
+            match read {
+                Err(error) if found.is_empty() => return Err(error),
+                Err(_) => return Ok(found),
+                Ok(()) => {}
             }
-            Ok(found)
         }
+        if !query.newest_first && found.len() < query.limit {
+            found.extend(of_store(&query.clone().limit(query.limit - found.len()))?);
+        }
+        Ok(found)
     }
-}
-
-/// The numbers in `log-0000000001-0000010000.jsonl.gz`.
-fn numbers(name: &str) -> Option<(u64, u64)> {
-    let rest = name.strip_prefix("log-")?;
-    let (first, rest) = rest.split_once('-')?;
-    let last = rest.strip_suffix(".jsonl.gz").or_else(|| rest.strip_suffix(".jsonl"))?;
-    Some((first.parse().ok()?, last.parse().ok()?))
 }
 
 impl View for WithArchives<'_> {
@@ -260,12 +263,9 @@ impl View for WithArchives<'_> {
         self.view.head()
     }
 
-    /// Nothing is gone as long as the first record is in an archive.
+    /// Nothing is gone: what is not in the store must be in an archive.
     fn base(&self) -> Result<Head, StoreError> {
-        match self.files.first() {
-            Some((1, ..)) => Ok(Head::START),
-            _ => self.view.base(),
-        }
+        Ok(Head::START)
     }
 
     fn keys(&self) -> Option<&Keyring> {

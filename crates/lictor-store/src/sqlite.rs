@@ -41,6 +41,8 @@ const GROWS_EVERY: u64 = 16;
 const GROWS_TO: u64 = 16;
 /// Bytes of log beyond which it is moved even if others have to be waited for.
 const LOG_HARD_LIMIT: u64 = 32 * LOG_LIMIT;
+/// So many bytes are copied to give back what is free beside them: about a fifth of a second.
+const MOST_COPIED: u64 = 64 << 20;
 
 /// How to open a [`SqliteStore`].
 #[derive(Debug, Clone)]
@@ -173,6 +175,11 @@ impl SqliteStore {
     /// # Errors
     /// When the file cannot be read.
     pub fn used_bytes(&self) -> Result<u64, StoreError> {
+        Ok(self.bytes()?.0)
+    }
+
+    /// Bytes that hold something, and all bytes.
+    fn bytes(&self) -> Result<(u64, u64), StoreError> {
         let handle = self.handle();
         let number = |pragma: &str| -> Result<u64, StoreError> {
             let found: i64 = handle
@@ -181,8 +188,23 @@ impl SqliteStore {
                 .map_err(|error| self.failure().of(error))?;
             Ok(u64::try_from(found).unwrap_or(0))
         };
-        let pages = number("PRAGMA page_count")?.saturating_sub(number("PRAGMA freelist_count")?);
-        Ok(pages.saturating_mul(number("PRAGMA page_size")?))
+        let (pages, size) = (number("PRAGMA page_count")?, number("PRAGMA page_size")?);
+        let used = pages.saturating_sub(number("PRAGMA freelist_count")?);
+        Ok((used.saturating_mul(size), pages.saturating_mul(size)))
+    }
+
+    /// Gives space back to the file system where most of the file is free. A store that still holds much keeps it: writers
+    /// would wait while it is copied.
+    ///
+    /// # Errors
+    /// When the file cannot be read. Writers that are at work are not disturbed, and the file stays as it is.
+    pub fn shrink(&self) -> Result<(), StoreError> {
+        let (used, all) = self.bytes()?;
+        if used <= MOST_COPIED && used.saturating_mul(2) <= all {
+            let handle = self.handle();
+            let _ = handle.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+        }
+        Ok(())
     }
 
     /// A poisoned lock is harmless: `Open` has rolled back before the lock was released.

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use lictor_core::Digest;
 
 use crate::account::Account;
-use crate::archive::Retained;
+use crate::archive::{ArchiveError, Retained};
 use crate::{Anchor, Head, KeyId, Keyring, Query, Record, StoreError, View};
 
 /// So many faults are named; a log with more is not worth reading further.
@@ -78,6 +78,11 @@ pub enum Fault {
         /// The name of the key.
         key: KeyId,
     },
+    /// An archive is not there or cannot be read.
+    Archive {
+        /// What is wrong with it.
+        what: String,
+    },
     /// An entry does not follow from the records: it was changed, added, or put back to what it was before.
     Entry {
         /// Which entry.
@@ -130,6 +135,7 @@ impl fmt::Display for Fault {
             Self::UnknownKey { seq, key } => {
                 write!(f, "record {seq} is sealed with the key {key}, which is not in the key file")
             }
+            Self::Archive { what } => f.write_str(what),
             Self::Entry { what } => write!(f, "{what} does not follow from the records"),
             Self::EntriesMissing { count: 1 } => {
                 f.write_str("one entry that follows from the records was removed")
@@ -235,7 +241,16 @@ pub fn verify(
     let mut chain = Chain::after(first.saturating_sub(1), before);
     let mut after = first.saturating_sub(1);
     while chain.faults.len() < MOST_FAULTS {
-        let page = view.records(&Query::all().after(after).before(last.saturating_add(1)).limit(PAGE))?;
+        let query = Query::all().after(after).before(last.saturating_add(1)).limit(PAGE);
+        let page = match view.records(&query) {
+            Ok(page) => page,
+            Err(StoreError::Archive(error)) => {
+                after = error.last().unwrap_or(last).max(after.saturating_add(1));
+                chain.without(after, &error);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         let Some(newest) = page.last() else { break };
         after = newest.seq;
         page.iter().for_each(|record| chain.follow(record));
@@ -267,9 +282,12 @@ pub fn verify(
 
 /// Seals build on each other, so all of them are looked at, whatever the range.
 fn check_seals(view: &dyn View, keys: &Keyring) -> Result<(Sealing, Option<Fault>), StoreError> {
-    match Account::of(view, keys)? {
-        Err(fault) => Ok((Sealing::Checked { unsealed: None }, Some(fault))),
-        Ok(account) => {
+    match Account::of(view, keys) {
+        // That the archive cannot be read is a fault already.
+        Err(StoreError::Archive(_)) => Ok((Sealing::Checked { unsealed: None }, None)),
+        Err(error) => Err(error),
+        Ok(Err(fault)) => Ok((Sealing::Checked { unsealed: None }, Some(fault))),
+        Ok(Ok(account)) => {
             let unsealed = account.unsealed();
             let fault = match account.is_sealed() {
                 true => account.entries(view)?,
@@ -282,7 +300,11 @@ fn check_seals(view: &dyn View, keys: &Keyring) -> Result<(Sealing, Option<Fault
 
 fn record_at(view: &dyn View, seq: u64) -> Result<Option<Record>, StoreError> {
     let query = Query::all().after(seq.saturating_sub(1)).before(seq.saturating_add(1)).limit(1);
-    Ok(view.records(&query)?.into_iter().next())
+    match view.records(&query) {
+        Ok(page) => Ok(page.into_iter().next()),
+        Err(StoreError::Archive(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn against(view: &dyn View, anchor: Anchor, base: Head, head: Head) -> Result<Option<Fault>, StoreError> {
@@ -341,6 +363,12 @@ impl Chain {
         // What a changed record says its hash is says nothing about the next one.
         self.link = sound.then_some(record.hash);
         self.expected = record.seq.saturating_add(1);
+    }
+
+    /// Goes on after the record with number `seq`: those up to it are in an archive that cannot be used.
+    fn without(&mut self, seq: u64, error: &ArchiveError) {
+        self.faults.push(Fault::Archive { what: error.to_string() });
+        (self.expected, self.link) = (seq.saturating_add(1), None);
     }
 
     /// Says that the chain must reach the record with number `last`.

@@ -225,8 +225,8 @@ impl Project {
             return Err(Error::NothingRecorded(self.root.clone()));
         }
         let store = self.open_store(None, false, false)?;
-        let archives = self.archives();
-        Ok(if archives.is_dir() { Arc::new(ArchivedStore::new(store, archives)) } else { store })
+        let has_archives = self.store_file().is_some();
+        Ok(if has_archives { Arc::new(ArchivedStore::new(store, self.archives())) } else { store })
     }
 
     /// The file that keeps the record; none where a database or somebody else does.

@@ -54,6 +54,13 @@ fn what_was_archived_is_still_read() {
     }
     let gone = sandbox.lictor(&["explain", "2"]);
     assert_ne!(gone.code, 0, "{gone:?}");
+    let run = sandbox.lictor(&["audit", "verify"]);
+    assert!(run.code == 1 && run.stdout.contains("no archive in"), "{run:?}");
+    let run = sandbox.lictor(&["log"]);
+    assert!(run.code != 0 && run.stderr.contains("ask for newer records with `--since`"), "{run:?}");
+    let run = sandbox.lictor(&["log", "--since", "1h"]);
+    assert!(run.code == 0 && run.stdout.contains("bash ls"), "{run:?}");
+    assert_eq!(sandbox.claude_bash("ls").code, 0, "hooks do not need it");
 }
 
 /// Everything that the scripted month does, and what became of it: a record of it takes at most 800 bytes on average.

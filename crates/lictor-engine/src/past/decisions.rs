@@ -333,9 +333,13 @@ pub fn first_since(store: &dyn Store, since: Timestamp) -> Result<u64, StoreErro
         while low < high {
             let middle = low + (high - low) / 2;
             let query = Query::all().after(middle.saturating_sub(1)).limit(1);
-            match view.records(&query)?.first() {
-                Some(record) if record.at < since => low = record.seq.max(middle).saturating_add(1),
-                _ => high = middle,
+            match view.records(&query) {
+                // What cannot be had any more is older than what can.
+                Err(StoreError::Archive(_)) => low = middle.saturating_add(1),
+                page => match page?.first() {
+                    Some(record) if record.at < since => low = record.seq.max(middle).saturating_add(1),
+                    _ => high = middle,
+                },
             }
         }
         Ok(low)

@@ -19,6 +19,10 @@ use super::tls::Connector;
 /// longer than carrying it out.
 const AS_TENANT: &str = "SELECT set_config('lictor.tenant', $1, true)";
 
+/// The database ends a transaction whose client says nothing for twice as long as others wait for it, and never sooner than
+/// this: a machine that is gone in the middle of a change must not hold its chain.
+const SHORTEST_IDLE: Duration = Duration::from_secs(1);
+
 /// How long it may take to take leave of a database.
 const LEAVE: Duration = Duration::from_secs(1);
 
@@ -99,7 +103,10 @@ impl Connection {
         let driver = Driver { runtime, connection };
         let mut connection = Self { client, statements: HashMap::new(), in_transaction: false, driver };
         let wait = wait.as_millis().clamp(1, 3_600_000);
-        let settings = format!("SET synchronous_commit = on; SET lock_timeout = {wait}");
+        let idle = (2 * wait).max(SHORTEST_IDLE.as_millis());
+        let settings = format!(
+            "SET synchronous_commit = on; SET lock_timeout = {wait}; SET idle_in_transaction_session_timeout = {idle}"
+        );
         connection.batch(&settings).map_err(NotOpened::Refused)?;
         Ok(connection)
     }

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -12,6 +13,10 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;
+
+/// How long the other end of a connection may leave what was sent without an answer. The system alone would wait for a
+/// quarter of an hour.
+const UNANSWERED: Duration = Duration::from_secs(20);
 
 /// How connections are made.
 #[derive(Clone)]
@@ -41,7 +46,10 @@ pub(super) fn parse(url: &str) -> Result<(Config, Connector), StoreError> {
     if config.get_application_name().is_none() {
         config.application_name("lictor");
     }
-    config.connect_timeout(std::time::Duration::from_secs(5));
+    config.connect_timeout(Duration::from_secs(5));
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(UNANSWERED);
+    }
     let local = config.get_hosts().iter().all(is_local);
     if !said && !local {
         config.ssl_mode(SslMode::Require);

@@ -221,6 +221,25 @@ fn a_chain_that_stays_locked_is_busy() {
     assert_eq!(append(&holder, "next").unwrap(), 3);
 }
 
+/// A machine that is gone in the middle of a change holds its chain for a while, and not for ever.
+#[test]
+fn a_change_that_nobody_goes_on_with_is_given_up() {
+    let cluster = Cluster::start();
+    drop(cluster.database("gone"));
+    let options = cluster.options("gone").wait(Duration::from_millis(50));
+    let (gone, pool) = (options.clone().connect().unwrap(), options.connect().unwrap());
+    let (gone, other) = (gone.store("team", "one").unwrap(), pool.store("team", "one").unwrap());
+    let held = gone.update(Durability::Process, |tx| {
+        tx.append(draft("held"))?;
+        // Each try waits for the chain itself.
+        let tries = (0..200).map(|_| append(&other, "another machine"));
+        assert_eq!(tries.flatten().next(), Some(1));
+        Ok(())
+    });
+    assert!(held.is_err(), "{held:?}");
+    assert_eq!(append(&gone, "back again").unwrap(), 2);
+}
+
 /// A database that gives fewer connections than are wanted is waited for.
 #[test]
 fn a_database_that_gives_few_connections_is_shared() {

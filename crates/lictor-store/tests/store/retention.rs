@@ -289,6 +289,67 @@ fn a_forged_archive_is_found() {
     assert_eq!(faults(unsealed), [Fault::Unsealed { seq: 70 }]);
 }
 
+/// An archive that is not there, or cannot be read, is a fault; what comes after it is still read and checked.
+#[test]
+fn an_archive_that_cannot_be_had_is_found() {
+    let directory = tempfile::tempdir().unwrap();
+    let archive = directory.path().join("archive");
+    let store = hundred_days(&directory.path().join("store.db"));
+    for days in [60, 30] {
+        Retention { keep: Duration::from_secs(days * 86_400), ..Retention::default() }
+            .apply(&store, &archive, Timestamp(100 * DAY))
+            .unwrap();
+    }
+    let mut files: Vec<_> = fs::read_dir(&archive).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let [first, second] = files.as_slice() else { panic!("{files:?}") };
+    let checked =
+        || store.view(|view| verify(&WithArchives::new(view, &archive)?, 1..=u64::MAX, None)).unwrap();
+    let numbers = |query: Query| -> Result<Vec<u64>, String> {
+        let found = store.view(|view| WithArchives::new(view, &archive)?.records(&query));
+        Ok(found.map_err(|error| error.to_string())?.iter().map(|record| record.seq).collect())
+    };
+    let all = checked();
+    assert_eq!((all.faults.as_slice(), all.records), ([].as_slice(), 102));
+    let aside = directory.path().join("aside");
+    let whole = fs::read(second).unwrap();
+    for (name, damage) in [
+        ("removed", Box::new(|| fs::rename(second, &aside).unwrap()) as Box<dyn Fn()>),
+        ("not an archive", Box::new(|| fs::write(second, "nothing").unwrap())),
+        ("cut off", Box::new(|| fs::write(second, &whole[..whole.len() / 2]).unwrap())),
+    ] {
+        damage();
+        let broken = checked();
+        let [Fault::Archive { what }] = broken.faults.as_slice() else { panic!("{name}: {broken:?}") };
+        assert!(what.contains("restore"), "{name}: {what}");
+        assert_eq!((broken.records, broken.checked), (72, Some((1, 102))), "{name}");
+        // What is there before and after it can be read; what is in it cannot.
+        assert_eq!(numbers(Query::all()).unwrap(), (1..=40).collect::<Vec<_>>(), "{name}");
+        assert!(numbers(Query::all().after(40)).is_err(), "{name}");
+        assert_eq!(numbers(Query::all().after(70).limit(2)).unwrap(), [71, 72], "{name}");
+        assert_eq!(numbers(Query::all().newest_first().limit(90)).unwrap().len(), 32, "{name}");
+        assert!(numbers(Query::all().newest_first().before(71)).is_err(), "{name}");
+        fs::write(second, &whole).unwrap();
+    }
+    fs::remove_file(first).unwrap();
+    let [Fault::Archive { what }] = &checked().faults[..] else { panic!("{:?}", checked()) };
+    assert!(what.starts_with("records 1 to 40 are not in the store any more"), "{what}");
+    fs::remove_dir_all(&archive).unwrap();
+    assert!(!checked().is_sound(), "nor without the directory");
+}
+
+#[test]
+fn what_was_moved_takes_no_space() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("store.db");
+    let store = SqliteStore::open(&file).unwrap();
+    fill(&store, 0..2000);
+    let moved = Retention { keep: Duration::ZERO, ..Retention::default() };
+    moved.apply(&store, &directory.path().join("archive"), Timestamp(5000)).unwrap();
+    assert_eq!(fs::metadata(&file).unwrap().len(), store.used_bytes().unwrap());
+    assert!(check(&store, None).is_sound());
+}
+
 #[test]
 fn a_store_in_memory_may_keep_only_the_newest_records() {
     let store = MemoryStore::keeping(10);
