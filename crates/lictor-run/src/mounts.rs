@@ -239,6 +239,7 @@ fn protect(
     }
     held.sort();
     held.dedup();
+    held.iter().chain(writable).for_each(|directory| points.keep_open(directory));
     held.retain(|path| !writable.contains(path));
     mounts.extend(held.into_iter().map(Mount::Writable));
     mounts.extend(inner);

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::RunError;
@@ -17,6 +17,8 @@ use crate::mounts::holds;
 
 /// The list of what was made.
 const LIST: &str = "mount-points";
+/// The list of who could do what with directories.
+const MODES: &str = "modes";
 /// Held by everybody who runs.
 const RUNNING: &str = "running";
 /// More than any list has.
@@ -28,7 +30,13 @@ pub struct Points {
     made: Vec<PathBuf>,
     /// What other runs of the project made.
     others: BTreeSet<PathBuf>,
+    /// Directories that stay writable around what governs, with who may do what there.
+    around: Vec<(PathBuf, u32)>,
 }
+
+/// The part of a mode that says who may do what, and its owner's share.
+const MODE: u32 = 0o777;
+const OWNER: u32 = 0o700;
 
 impl Points {
     /// Whether something governs there that nobody made to mount on.
@@ -65,6 +73,14 @@ impl Points {
         Ok(())
     }
 
+    /// Notes who may do what with a directory around something that governs. Inside it can be closed, and then
+    /// nobody could read what governs outside either.
+    pub fn keep_open(&mut self, directory: &Path) {
+        if let Ok(found) = fs::symlink_metadata(directory) {
+            self.around.push((directory.to_owned(), found.mode() & MODE));
+        }
+    }
+
     fn parents(&mut self, path: &Path) -> io::Result<()> {
         match path.parent() {
             Some(parent) if fs::symlink_metadata(parent).is_err() => self.directory(parent),
@@ -99,18 +115,24 @@ pub fn hold<T>(
         list.lock()?;
         let running = open(&directory.join(RUNNING))?;
         let mut known = read(&mut list)?;
+        let mut modes = open(&directory.join(MODES))?;
         if running.try_lock().is_ok() {
+            reopen(&read(&mut modes)?);
+            write(&mut modes, &[])?;
             remove(&known);
             known.clear();
             running.unlock()?;
         }
-        Ok((list, running, known))
+        Ok((list, modes, running, known))
     };
-    let (mut list, running, mut known) = begin().map_err(failed())?;
-    let mut points = Points { made: Vec::new(), others: known.iter().cloned().collect() };
+    let (mut list, mut modes, running, mut known) = begin().map_err(failed())?;
+    let mut points = Points { others: known.iter().cloned().collect(), ..Points::default() };
     let made = make(&mut points);
     known.extend(points.made.iter().cloned());
-    write(&mut list, &known).and_then(|()| running.lock_shared()).map_err(failed())?;
+    write(&mut list, &known)
+        .and_then(|()| note(&mut modes, &points.around))
+        .and_then(|()| running.lock_shared())
+        .map_err(failed())?;
     Ok((made?, points, Held { _running: running }))
 }
 
@@ -123,6 +145,9 @@ pub fn release(directory: &Path) -> io::Result<()> {
     list.lock()?;
     match open(&directory.join(RUNNING))?.try_lock() {
         Ok(()) => {
+            let mut modes = open(&directory.join(MODES))?;
+            reopen(&read(&mut modes)?);
+            write(&mut modes, &[])?;
             remove(&read(&mut list)?);
             write(&mut list, &[])
         }
@@ -152,6 +177,40 @@ fn write(list: &mut File, paths: &[PathBuf]) -> io::Result<()> {
     list.set_len(0)?;
     list.rewind()?;
     list.write_all(&bytes)
+}
+
+/// Adds modes to their list: the mode in octal, a blank, the path. What is known already was noted before anybody could
+/// change it.
+fn note(modes: &mut File, around: &[(PathBuf, u32)]) -> io::Result<()> {
+    let mut known = read(modes)?;
+    for (path, mode) in around {
+        if !known.iter().any(|line| noted(line).is_some_and(|(_, known)| known == path)) {
+            let mut line = OsString::from(format!("{mode:o} "));
+            line.push(path);
+            known.push(line.into());
+        }
+    }
+    write(modes, &known)
+}
+
+fn noted(line: &Path) -> Option<(u32, &Path)> {
+    let line = line.as_os_str().as_bytes();
+    let blank = line.iter().position(|byte| *byte == b' ')?;
+    let (mode, path) = line.split_at_checked(blank)?;
+    let mode = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok()?;
+    Some((mode & MODE, Path::new(std::ffi::OsStr::from_bytes(path.get(1..)?))))
+}
+
+/// Opens directories again whose owners lost something of what they could do there, the outer before the inner.
+fn reopen(modes: &[PathBuf]) {
+    let mut all: Vec<(u32, &Path)> = modes.iter().filter_map(|line| noted(line)).collect();
+    all.sort_by_key(|(_, path)| path.as_os_str().len());
+    for (mode, path) in all {
+        let Ok(found) = fs::symlink_metadata(path) else { continue };
+        if found.is_dir() && found.mode() & mode & OWNER != mode & OWNER {
+            let _ = fs::set_permissions(path, fs::Permissions::from_mode(found.mode() & 0o7777 | mode));
+        }
+    }
 }
 
 /// Removes what was made as mount points, the inner before the outer. What holds something by now stays.

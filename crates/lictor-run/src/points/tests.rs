@@ -82,3 +82,36 @@ fn a_repository_works_with_what_is_made_in_it_and_is_as_before_afterwards() {
     assert!(!at(".git/commondir").exists());
     git(&["log", "-1"]);
 }
+
+#[test]
+fn directories_that_were_closed_inside_are_open_again_afterwards() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |path: &str| directory.path().join(path);
+    fs::create_dir_all(at("a/b")).unwrap();
+    let set = |path: &str, mode| fs::set_permissions(at(path), fs::Permissions::from_mode(mode)).unwrap();
+    let mode = |path: &str| fs::metadata(at(path)).unwrap().mode() & 0o777;
+    set("a", 0o750);
+    set("a/b", 0o755);
+    let run = || {
+        let kept = |points: &mut Points| {
+            ["a", "a/b"].map(|path| points.keep_open(&at(path)));
+            Ok(())
+        };
+        hold(&at("state"), kept).unwrap()
+    };
+    let (_, _, first) = run();
+    set("a/b", 0o000);
+    // A second run finds it closed and must not take that for how it was.
+    let (_, _, second) = run();
+    set("a", 0o010);
+    drop((first, second));
+    release(&at("state")).unwrap();
+    assert_eq!((mode("a"), mode("a/b")), (0o750, 0o755));
+    let (_, _, third) = run();
+    set("a", 0o010);
+    drop(third);
+    // Nobody put things back; the next run does.
+    let (_, _, last) = run();
+    assert_eq!(mode("a"), 0o750);
+    drop(last);
+}

@@ -109,6 +109,20 @@ fn everything_is_put_back_however_a_run_ends() {
 }
 
 #[test]
+fn what_was_closed_inside_is_open_again_outside() {
+    use std::os::unix::fs::PermissionsExt as _;
+    can_run();
+    let sandbox = world();
+    let modes = || {
+        [".claude", ".git", "."]
+            .map(|path| fs::metadata(sandbox.project().join(path)).unwrap().permissions().mode())
+    };
+    let before = modes();
+    sandbox.lictor(&["run", "sh", "-c", "chmod 000 .claude .git; chmod 000 ."]);
+    assert_eq!(modes(), before);
+}
+
+#[test]
 fn two_runs_of_a_project_do_not_disturb_each_other() {
     can_run();
     let sandbox = world();
