@@ -2,6 +2,7 @@
 
 mod antigravity;
 mod claude_code;
+mod cline;
 mod codex;
 mod copilot_cli;
 mod crush;
@@ -74,6 +75,8 @@ agents! {
     Goose: goose,
     /// Charm's Crush.
     Crush: crush,
+    /// Cline, through a plugin that calls the binary.
+    Cline: cline,
 }
 
 impl Agent {
@@ -97,6 +100,12 @@ impl Agent {
     /// Directories below the home directory, besides those of its governing files, in which it keeps its conversations.
     pub fn state(self) -> impl Iterator<Item = &'static str> {
         self.spec().state.iter().copied()
+    }
+
+    /// The script in which it runs plugins, where that is a process of its own.
+    #[must_use]
+    pub fn plugin_host(self) -> Option<&'static str> {
+        self.spec().plugin_host
     }
 
     /// Programs by which it is started.

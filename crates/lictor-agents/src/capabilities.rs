@@ -57,7 +57,7 @@ impl Agent {
         self.spec().files.iter().any(|file| match file.role {
             Role::Installs(Form::Json(layout)) => layout.says_fail_closed,
             // The plugin refuses what it could not ask about.
-            Role::Installs(Form::Plugin(_)) => true,
+            Role::Installs(Form::Plugin(..)) => true,
             _ => false,
         })
     }

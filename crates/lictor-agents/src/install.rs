@@ -240,7 +240,7 @@ impl Settings {
         let after = match self.form {
             Form::Json(layout) => edit::install(self, layout, before, binary)?,
             Form::Toml(layout) => toml::install(self, layout, before, binary),
-            Form::Plugin(template) => self.plugin(template, before, binary)?,
+            Form::Plugin(template, _) => self.plugin(template, before, binary)?,
         };
         Ok(self.change(before, Some(after)))
     }
@@ -259,7 +259,7 @@ impl Settings {
         let after = match self.form {
             Form::Json(layout) => Some(edit::uninstall(self, layout, text)?),
             Form::Toml(_) => Some(toml::uninstall(text)),
-            Form::Plugin(template) => (!is_ours(template, text)).then(|| text.to_owned()),
+            Form::Plugin(template, _) => (!is_ours(template, text)).then(|| text.to_owned()),
         };
         Ok(self.change(before, after))
     }
@@ -270,7 +270,7 @@ impl Settings {
         match self.form {
             Form::Json(layout) => inspect::json(self, layout, text, binary),
             Form::Toml(layout) => inspect::toml(self, layout, text, binary),
-            Form::Plugin(template) => {
+            Form::Plugin(template, _) => {
                 let wanted = |binary: &Path| self.plugin(template, Some(text), binary).ok();
                 // As `lictor init` writes it for this machine, or for everybody.
                 let portable = wanted(Path::new(PROGRAM)).filter(|portable| portable == text);
@@ -350,7 +350,7 @@ pub fn timeout(agent: Agent, event: &str) -> Option<Duration> {
         Form::Json(layout) | Form::Toml(layout) => {
             layout.entries.iter().find(|entry| entry.event == event)?.timeout
         }
-        Form::Plugin(_) => layout::SOON,
+        Form::Plugin(_, seconds) => seconds,
     };
     Some(Duration::from_secs(seconds.into()))
 }

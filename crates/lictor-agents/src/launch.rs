@@ -153,7 +153,6 @@ const OTHERS: &[Launch] = &[
         unchecked: &[Unchecked::Option("full"), Unchecked::Option("auto-exec")],
         ..Launch::NONE
     },
-    Launch { programs: &["cline"], packages: &["cline"], unchecked: YOLO, ..Launch::NONE },
     Launch { programs: &["cn"], packages: &["@continuedev/cli"], unchecked: YOLO, ..Launch::NONE },
     Launch { programs: &["gptme"], packages: &["gptme"], unchecked: YOLO, ..Launch::NONE },
 ];

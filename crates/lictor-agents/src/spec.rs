@@ -45,6 +45,8 @@ pub(crate) struct AgentSpec {
     pub(crate) types_unseen: bool,
     /// Whether its hooks do not see what the agents do that it starts.
     pub(crate) delegates_unseen: bool,
+    /// The script in which it runs plugins, where that is a process of its own that the agent starts.
+    pub(crate) plugin_host: Option<&'static str>,
     /// Where it reads hooks, permissions and trust from.
     pub(crate) files: &'static [GoverningFile],
     /// Where it is told of MCP servers.
@@ -91,6 +93,7 @@ impl AgentSpec {
             leaks: false,
             types_unseen: false,
             delegates_unseen: false,
+            plugin_host: None,
             files: &[],
             servers: &[],
             managed_only: None,

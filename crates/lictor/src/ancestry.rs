@@ -62,6 +62,10 @@ const SHELLS: usize = 3;
 /// The agent that started a process as one of its hooks.
 pub(crate) fn starter(hook: Hook) -> Option<Process> {
     let mut above = stat(hook.parent()?)?;
+    // Plugins may run beside the agent, and what its tools start does not come from there.
+    if is_plugin_host(&above) {
+        above = stat(above.parent)?;
+    }
     if is_agent(&above) {
         return Some(above.process);
     }
@@ -134,6 +138,19 @@ fn is_shell(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "dash" | "zsh" | "ash" | "ksh" | "fish" | "busybox")
 }
 
+/// Whether a process is where an agent runs its plugins.
+fn is_plugin_host(stat: &Stat) -> bool {
+    is_interpreter(stat)
+        && words(stat.process.pid).is_some_and(|words| {
+            let script = words.get(1).map(|script| base(script));
+            script.is_some() && Agent::ALL.into_iter().any(|agent| agent.plugin_host() == script)
+        })
+}
+
+fn is_interpreter(stat: &Stat) -> bool {
+    matches!(base(&stat.name), "node" | "bun" | "deno" | "python" | "python3" | "MainThread")
+}
+
 /// Whether a process is an agent's program, or an interpreter that runs one.
 fn is_agent(stat: &Stat) -> bool {
     let names = || Agent::ALL.into_iter().flat_map(Agent::programs);
@@ -141,7 +158,7 @@ fn is_agent(stat: &Stat) -> bool {
     if names().any(|name| stat.name == name.get(..15).unwrap_or(name)) {
         return true;
     }
-    if !matches!(base(&stat.name), "node" | "bun" | "deno" | "python" | "python3" | "MainThread") {
+    if !is_interpreter(stat) {
         return false;
     }
     let Some(words) = words(stat.process.pid) else { return false };

@@ -8,7 +8,7 @@ use crate::event::{EventKind, Outcome, SessionSource, Stop};
 use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};
 use crate::input::{Fields, Unreadable, missing};
 use crate::install::Scope;
-use crate::install::layout::Form;
+use crate::install::layout::{Form, SOON};
 use crate::install::servers::{self, ServerFile};
 use crate::launch::{Launch, Unchecked};
 use crate::outcome;
@@ -46,7 +46,14 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
 };
 
 const OPENCODE: HomeDir = HomeDir::at(".config/opencode").moved_by(&[("XDG_CONFIG_HOME", "opencode")]);
-pub(super) const PLUGIN: Form = Form::Plugin(include_str!("opencode.js"));
+pub(super) const PLUGIN: Form = Form::Plugin(
+    concat!(
+        "// Lictor for OpenCode and its like: asks the `lictor` binary about every tool call. Written by `lictor init`; do not edit.\n",
+        include_str!("plugin.js"),
+        include_str!("opencode.js")
+    ),
+    SOON,
+);
 
 /// The files of an agent of this family, by its name, the directory of its configuration and its variables. What the
 /// agent alone has comes last.
@@ -85,7 +92,7 @@ pub(super) use family_files;
 
 const FILES: &[GoverningFile] = family_files!("opencode", OPENCODE, "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR");
 
-const BLOCK: BlockForm = BlockForm::Decision("block");
+pub(super) const BLOCK: BlockForm = BlockForm::Decision("block");
 
 pub(super) const EVENTS: &[Row] = &[
     Row::new("tool.execute.before", Moment::PreTool).blocks(BLOCK),

@@ -32,7 +32,7 @@ pub fn obey(agent: Agent, event: &str, answer: &Rendered) -> Obeyed {
         Agent::GeminiCli => gemini(answer, json),
         Agent::Cursor => cursor(event, answer, json, stderr),
         Agent::CopilotCli => copilot(event, answer.exit, &fields, stderr),
-        Agent::OpenCode | Agent::Kilo => opencode(answer, json, stderr),
+        Agent::OpenCode | Agent::Kilo | Agent::Cline => opencode(answer, json, stderr),
         Agent::Antigravity => antigravity(event, answer, json),
         Agent::Windsurf if answer.exit == 2 && event.starts_with("pre_") => Obeyed::Stopped(stderr),
         Agent::Windsurf => Obeyed::Proceeds,

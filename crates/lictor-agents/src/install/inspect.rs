@@ -132,7 +132,9 @@ fn switches(root: &Value) -> Vec<Problem> {
         [("/hooksConfig/disabled", "hooksConfig.disabled"), ("/disabledPlugins", "disabledPlugins")]
     {
         let names = root.pointer(pointer).and_then(Value::as_array);
-        if names.into_iter().flatten().any(|name| name == "lictor") {
+        // Cline names plugins by their paths.
+        let ours = |name: &str| name == "lictor" || name.ends_with("/lictor.js");
+        if names.into_iter().flatten().filter_map(Value::as_str).any(ours) {
             problems.push(Problem::Disabled(format!("{name}: [\"lictor\"]")));
         }
     }

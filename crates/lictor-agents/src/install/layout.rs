@@ -102,8 +102,8 @@ impl Layout {
 pub(crate) enum Form {
     Json(&'static Layout),
     Toml(&'static Layout),
-    /// A program in a file of its own, made from this text.
-    Plugin(&'static str),
+    /// A program in a file of its own, made from this text, and the seconds that Lictor may take.
+    Plugin(&'static str, u32),
 }
 
 /// For agents that count the time in milliseconds, and call hooks by their names.

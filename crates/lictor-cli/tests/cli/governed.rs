@@ -9,7 +9,12 @@ use crate::sandbox::{Run, Sandbox};
 
 /// A program named after an agent, which runs shell commands as its own or as tool calls.
 fn agent(sandbox: &Sandbox) -> String {
-    let program = sandbox.home().join("claude");
+    named(sandbox, "claude")
+}
+
+/// A shell by that name.
+fn named(sandbox: &Sandbox, name: &str) -> String {
+    let program = sandbox.home().join(name);
     fs::copy("/bin/bash", &program).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     program.display().to_string()
@@ -48,6 +53,27 @@ fn an_event_that_a_tool_call_makes_up_does_not_count() {
     assert!(run.stdout.contains("again 0"), "the agent's own event passes: {run:?}");
     let faults = sandbox.lictor(&["doctor"]).stdout;
     assert!(faults.contains("fault"), "what was refused is told: {faults}");
+}
+
+#[test]
+fn what_plugins_run_in_stands_for_the_agent_that_started_it() {
+    let sandbox = Sandbox::new();
+    events(&sandbox);
+    let node = named(&sandbox, "node");
+    let host = lictor_agents::Agent::ALL.into_iter().find_map(lictor_agents::Agent::plugin_host).unwrap();
+    sandbox.write(host, "$HOOK < own.json 2>/dev/null; echo own $?\n");
+    sandbox.write("other.js", "$HOOK < new.json 2>/dev/null; echo other $?\n");
+    let run = as_agent(
+        &sandbox,
+        &format!(
+            "export HOOK; {node} {host}
+             bash -c \"$LICTOR approve --all --yes\" 2>&1; echo approve $?
+             {node} other.js"
+        ),
+    );
+    assert!(run.stdout.contains("own 2"), "asked and nobody there: {run:?}");
+    assert!(run.stdout.contains("is for people") && run.stdout.contains("approve 2"), "{run:?}");
+    assert!(run.stdout.contains("other 2"), "another script is a tool call's: {run:?}");
 }
 
 /// How each command that is for people is typed so that it would do something.
