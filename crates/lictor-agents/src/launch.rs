@@ -43,6 +43,8 @@ pub enum Unchecked {
     EmptyValue(&'static str),
     /// A variable with that value.
     Variable(&'static str, &'static str),
+    /// A variable, whatever its value.
+    Set(&'static str),
 }
 
 /// Short options with a value, of whatever agent.

@@ -36,6 +36,10 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             // Other settings than those that govern it now.
             Unchecked::Option("config"),
             Unchecked::Option("data-dir"),
+            // Plugins that cannot be loaded are left out.
+            Unchecked::Set("CLINE_PLUGIN_IMPORT_TIMEOUT_MS"),
+            Unchecked::Set("CLINE_JS_RUNTIME_PATH"),
+            Unchecked::Set("CLINE_WRAPPER_PATH"),
         ],
         ..Launch::NONE
     }),

@@ -210,5 +210,6 @@ fn is_taken(way: Unchecked, call: &Call<'_>, options: &Options) -> bool {
         Unchecked::Variable(name, value) => {
             call.assignments.iter().any(|(set, to)| set == name && to.known() == Some(value))
         }
+        Unchecked::Set(name) => call.assignments.iter().any(|(set, _)| set == name),
     }
 }
