@@ -15,6 +15,8 @@ use crate::walk::{Output, Walker};
 
 /// Longest value that is followed. What is longer is treated as not known.
 const LONGEST_VALUE: usize = 64 * 1024;
+/// The longest list that is followed word by word.
+const MOST_ELEMENTS: usize = 1024;
 
 /// What an expansion stands for.
 pub(crate) enum Expansion {
@@ -269,6 +271,10 @@ impl Walker<'_> {
                     let separators = self.separators();
                     fields.split(&datum, separators.as_deref());
                 }
+            }
+            Expansion::Many(list) if list.len() > MOST_ELEMENTS => {
+                self.over_limit("a list that grows too long");
+                fields.any_number(list.iter().fold(Taint::default(), |taint, datum| taint.and(datum.taint)));
             }
             Expansion::Many(list) => {
                 let separators = self.separators();

@@ -130,6 +130,10 @@ fn too_much_is_never_fine() {
     assert!(limited(&nested));
     let doubling = format!("x=ab; {} $x", "x=$x$x; ".repeat(40));
     assert!(limited(&doubling));
+    for doubling in ["a=(x); {} rm \"${a[@]}\"", "set -- x; {} rm \"$@\""] {
+        let step = if doubling.starts_with('a') { "a+=(\"${a[@]}\"); " } else { "set -- \"$@\" \"$@\"; " };
+        assert!(limited(&doubling.replace("{}", &step.repeat(60))), "{doubling}");
+    }
 }
 
 proptest! {
