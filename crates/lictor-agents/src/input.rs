@@ -29,6 +29,9 @@ pub enum Unreadable {
     /// The same thing is said twice under two names.
     #[error("the event says both `{0}` and `{1}`")]
     Twice(&'static str, &'static str),
+    /// A number that others are read as, too: a yes for one of them would count for all.
+    #[error("a number in the tool's input is too large to be told from others; pass it as text")]
+    Inexact,
     /// The session id is longer than ids are.
     #[error("the session id of the event is too long")]
     LongSessionId,
@@ -129,6 +132,21 @@ impl Fields {
             .map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong))
             .collect::<Result<_, _>>()
             .map(Some)
+    }
+
+    /// Whether every number in here is the only one that is read so. From 2⁶⁴ on several integers are.
+    pub(crate) fn is_exact(&self) -> bool {
+        fn exact(value: &Value) -> bool {
+            match value {
+                Value::Number(number) if number.is_f64() => {
+                    number.as_f64().is_some_and(|number| number.abs() < u64::MAX as f64)
+                }
+                Value::Array(items) => items.iter().all(exact),
+                Value::Object(fields) => fields.values().all(exact),
+                _ => true,
+            }
+        }
+        self.0.values().all(exact)
     }
 
     /// Puts what stands under an agent's own name where all agents have it.

@@ -213,6 +213,9 @@ impl<'a> Context<'a> {
         input: Fields,
         id: Option<&str>,
     ) -> Result<Action, Unreadable> {
+        if !input.is_exact() {
+            return Err(Unreadable::Inexact);
+        }
         let (kind, payload) = tools::translate(self.spec.tools, tool, input)?;
         let mut action = Action::new(kind, payload);
         action.tool = tool.full_name();
