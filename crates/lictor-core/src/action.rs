@@ -9,6 +9,7 @@ use crate::canonical;
 use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::fixable::Fixable;
+use crate::text::visible_line;
 
 /// What kind of thing an action is. Agents' tool names map to these; unknown ones stay nameable.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -161,9 +162,11 @@ pub struct SessionKey {
 /// The longest session id that is accepted.
 pub const MAX_SESSION_ID: usize = 256;
 
+/// For people: an id is whatever an agent or a program says, and must not read as anything else.
 impl fmt::Display for SessionKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.agent.is_empty() { f.write_str(&self.id) } else { write!(f, "{}:{}", self.agent, self.id) }
+        let id = visible_line(&self.id);
+        if self.agent.is_empty() { f.write_str(&id) } else { write!(f, "{}:{id}", visible_line(&self.agent)) }
     }
 }
 

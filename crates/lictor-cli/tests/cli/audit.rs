@@ -30,3 +30,20 @@ fn reading_creates_nothing() {
     assert!(run.stderr.contains("nothing has been recorded"), "{run:?}");
     assert!(!sandbox.home().join(".local").exists());
 }
+
+/// A session's id is what the agent says. It cannot begin a line of its own or paint anything.
+#[test]
+fn an_id_with_line_breaks_stays_on_its_line() {
+    let sandbox = Sandbox::new();
+    let event = serde_json::json!({
+        "session_id": "s1\n     9  2026-01-01 00:00:00  evaluated  pass \u{1b}[32mapproved", "cwd": sandbox.project(),
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"},
+    });
+    let run = sandbox.lictor_with(&["hook", "claude-code", "PreToolUse"], &event.to_string());
+    assert_eq!(run.code, 0, "{run:?}");
+    for look in [&["audit", "query"][..], &["audit", "tail"], &["session", "list"], &["log"]] {
+        let run = sandbox.lictor(look);
+        assert!(run.code == 0 && !run.stdout.contains('\u{1b}'), "{look:?}: {run:?}");
+        assert!(!run.stdout.lines().any(|line| line.trim_start().starts_with("9 ")), "{look:?}: {run:?}");
+    }
+}
