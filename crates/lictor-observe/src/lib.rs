@@ -31,5 +31,5 @@ pub use governing_file::governing_in_projects;
 pub use lictor_shell::GitWords;
 pub use lictor_shell::programs::recipes_of;
 pub use observer::{FakeObserver, Identity, Names, Observer, RealObserver, Seen, Stat};
-pub use pins::{files_named_by, pins};
+pub use pins::{files_mentioned_in, files_named_by, pins};
 pub use project::{DescribedTool, PolicyView, Project};

@@ -95,7 +95,8 @@ pub fn files_named_by<'a>(
 }
 
 /// The files that a script mentions: those that it runs, includes or imports.
-fn files_mentioned_in(script: &str, cwd: &str, observer: &dyn Observer) -> BTreeSet<String> {
+#[must_use]
+pub fn files_mentioned_in(script: &str, cwd: &str, observer: &dyn Observer) -> BTreeSet<String> {
     let Some(text) = observer.text(script, LONGEST_SCRIPT) else { return BTreeSet::new() };
     let beside = script.rsplit_once('/').map_or("/", |(directory, _)| directory);
     let words = text.split(|c: char| !c.is_alphanumeric() && !"_-./@+".contains(c));

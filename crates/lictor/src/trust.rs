@@ -1,5 +1,6 @@
 //! Which programs of a repository's policy may run: those that a person has pinned, word for word and byte for byte.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use lictor_core::{Digest, Timestamp};
@@ -62,9 +63,20 @@ impl Program {
                 "`{shown}` names no file of the project: what it finds there decides what it does, and none of that is pinned"
             ));
         }
-        self.recipes()
-            .any(|recipe| files.iter().any(|file| file.ends_with(recipe)))
-            .then(|| format!("files that those of `{shown}` include or run are not pinned"))
+        if self.recipes().any(|recipe| files.iter().any(|file| file.ends_with(recipe))) {
+            return Some(format!("files that those of `{shown}` include or run are not pinned"));
+        }
+        let mentioned = mentioned(root, &files);
+        let (first, rest) = mentioned.split_first()?;
+        let others = match rest.len() {
+            0 => String::new(),
+            1 => " and one more file of the project".to_owned(),
+            more => format!(" and {more} more files of the project"),
+        };
+        Some(format!(
+            "`{shown}` mentions `{}`{others}: what it runs or includes of them is not pinned",
+            first.display()
+        ))
     }
 
     /// The fingerprint of the command line and of every file that decides what it does.
@@ -132,6 +144,16 @@ fn matching(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let failed = |why: String| Error::file("cannot list", &root.join(pattern))(std::io::Error::other(why));
     let found = probe::matching(root, glob).map_err(failed)?;
     Ok(found.into_iter().map(|found| root.join(found.path)).collect())
+}
+
+/// Files of the project that these scripts mention, without themselves, as they are named in it.
+fn mentioned(root: &Path, scripts: &[PathBuf]) -> Vec<PathBuf> {
+    let cwd = root.to_string_lossy();
+    let all = scripts.iter().flat_map(|script| {
+        lictor_observe::files_mentioned_in(&script.to_string_lossy(), &cwd, &RealObserver)
+    });
+    let others: BTreeSet<PathBuf> = all.map(PathBuf::from).filter(|file| !scripts.contains(file)).collect();
+    others.iter().filter_map(|file| file.strip_prefix(root).ok()).map(Path::to_owned).collect()
 }
 
 #[cfg(test)]

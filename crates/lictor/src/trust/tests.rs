@@ -50,6 +50,13 @@ fn other_files_are_not_pinned_and_a_script_of_its_own_needs_no_remark() {
     fs::write(root.join("Makefile"), "all: x\n").unwrap();
     assert!(script.is_trusted(&store, root).unwrap());
     assert_eq!(script.unpinned(root), None);
+    // What a script takes from elsewhere is not pinned with it, and said to be open.
+    fs::write(root.join("review.sh"), ". ./lib.sh\nsh steps/first.sh\n").unwrap();
+    fs::write(root.join("lib.sh"), "true\n").unwrap();
+    assert!(script.unpinned(root).is_some_and(|told| told.contains("mentions `lib.sh`:")));
+    fs::create_dir(root.join("steps")).unwrap();
+    fs::write(root.join("steps/first.sh"), "true\n").unwrap();
+    assert!(script.unpinned(root).is_some_and(|told| told.contains("and one more file")));
     fs::write(root.join("look.py"), "print(1)\n").unwrap();
     let module = program(&["python3", "-m", "look"]);
     module.trust(&store, root, "me", Timestamp(0)).unwrap();
