@@ -130,8 +130,9 @@ pub fn run(args: &InitArgs) -> Result<Exit> {
     let plan =
         if args.uninstall { leave(args, &project, &receipts)? } else { enter(args, &project, &receipts)? };
     let agreed = args.yes || (!plan.is_empty() && !args.common.json && agreed(&plan)?);
-    if agreed {
-        if !args.uninstall {
+    // Where nothing is to be written, only what is remembered changes: nobody has to be asked.
+    if agreed || plan.is_empty() {
+        if !args.uninstall && agreed {
             Home::of(here::own_binary()?, &project).settle()?;
         }
         plan.apply(&mut receipts)?;

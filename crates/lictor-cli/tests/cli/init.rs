@@ -287,3 +287,19 @@ fn hooks_never_run_a_program_that_may_be_gone_tomorrow() {
         assert!(doctor.code != 0 && doctor.stdout.contains("it keeps a copy elsewhere"), "{doctor:?}");
     }
 }
+
+/// Copilot CLI and VS Code read one file, which is there as long as it was asked for by one of them.
+#[test]
+fn a_file_that_two_agents_read_stays_until_the_last_of_them_is_uninstalled() {
+    let sandbox = Sandbox::bare();
+    let shared = sandbox.project().join(".github/hooks/lictor.json");
+    for agent in ["vscode", "copilot-cli"] {
+        let run = init(&sandbox, &["--yes", "--agent", agent]);
+        assert!(run.stdout.contains("governed") || run.stdout.contains("nothing to do"), "{run:?}");
+    }
+    let run = init(&sandbox, &["--uninstall", "--yes", "--agent", "copilot-cli"]);
+    assert!(run.stdout.contains("stays: vscode reads it too"), "{run:?}");
+    assert!(shared.is_file());
+    let run = init(&sandbox, &["--uninstall", "--yes", "--agent", "vscode"]);
+    assert!(run.code == 0 && !shared.exists(), "{run:?}");
+}

@@ -56,6 +56,7 @@ pub fn install(
             plan.agents.push(agent);
             continue;
         };
+        plan.readers.push((settings.path().to_owned(), agent, true));
         // Copilot CLI and VS Code read one file.
         if !done.insert(settings.path().to_owned()) {
             continue;
@@ -101,6 +102,7 @@ pub fn uninstall(
     for agent in agents {
         let Some(settings) = settings_of(*agent, scope, &place) else { continue };
         let path = settings.path();
+        plan.readers.push((path.to_owned(), *agent, false));
         if !done.insert(path.to_owned()) {
             continue;
         }
@@ -114,7 +116,9 @@ pub fn uninstall(
             let file = settings_of(*other, scope, &place);
             !agents.contains(other) && file.is_some_and(|file| file.path() == path)
         };
-        if let Some(other) = found(&place).iter().find(|other| shares(other)) {
+        let present = found(&place);
+        let uses = |other: &Agent| present.contains(other) || receipts.is_for(path, *other);
+        if let Some(other) = Agent::ALL.iter().find(|other| uses(other) && shares(other)) {
             plan.notes.push(format!(
                 "{} stays: {other} reads it too; `lictor init --uninstall --agent {agent} --agent {other}` takes it out",
                 path.display()

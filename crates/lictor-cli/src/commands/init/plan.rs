@@ -27,6 +27,8 @@ pub struct Plan {
     pub notes: Vec<String>,
     /// Agents whose hooks are, or will be, installed.
     pub agents: Vec<Agent>,
+    /// For whom files of settings are there afterwards, and for whom not any more.
+    pub readers: Vec<(PathBuf, Agent, bool)>,
 }
 
 /// One file of text.
@@ -105,6 +107,9 @@ impl Plan {
             }
             // A crash between two files must not lose what was remembered of the first.
             receipts.save()?;
+        }
+        for (file, agent, still) in &self.readers {
+            receipts.reads(file, *agent, *still);
         }
         for change in &self.edits {
             change.apply().with_context(|| format!("cannot write `{}`", change.path.display()))?;

@@ -22,6 +22,9 @@ pub struct Receipts {
     files: BTreeMap<PathBuf, Receipt>,
     /// Directories that did not exist before.
     directories: BTreeSet<PathBuf>,
+    /// The agents that each file of settings was written for: some read the same one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    agents: BTreeMap<PathBuf, BTreeSet<String>>,
 }
 
 impl Receipts {
@@ -44,7 +47,7 @@ impl Receipts {
     pub fn save(&self) -> Result<()> {
         let file = here::dirs().receipts_file();
         let told = || format!("cannot write `{}`", file.display());
-        if self.files.is_empty() && self.directories.is_empty() {
+        if self.files.is_empty() && self.directories.is_empty() && self.agents.is_empty() {
             return match fs::remove_file(&file) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).with_context(told),
                 _ => Ok(()),
@@ -90,6 +93,25 @@ impl Receipts {
     /// Forgets a file.
     pub fn drop_file(&mut self, file: &Path) {
         self.files.remove(file);
+        self.agents.remove(file);
+    }
+
+    /// Whether a file was written for an agent.
+    pub fn is_for(&self, file: &Path, agent: Agent) -> bool {
+        self.agents.get(file).is_some_and(|agents| agents.contains(agent.name()))
+    }
+
+    /// Keeps that a file is there for an agent, or that it is not any more.
+    pub fn reads(&mut self, file: &Path, agent: Agent, still: bool) {
+        let agents = self.agents.entry(file.to_owned()).or_default();
+        if still {
+            agents.insert(agent.name().to_owned());
+        } else {
+            agents.remove(agent.name());
+        }
+        if agents.is_empty() {
+            self.agents.remove(file);
+        }
     }
 
     /// Removes the directories that were made and are empty again.
