@@ -138,7 +138,8 @@ impl Gate {
             return Some(StopCheck { passes, ..StopCheck::of(Completion::Complete) });
         };
         let evidence = Digest::of_parts(shortfalls.iter().map(|one| one.evidence.as_bytes()));
-        let patience = if shortfalls.iter().all(|one| one.for_person) { 0 } else { self.patience };
+        let for_person = shortfalls.iter().all(|one| one.for_person);
+        let patience = if for_person { 0 } else { self.patience };
         let reasons = shortfalls.into_iter().map(|one| one.reason).collect();
         let release = if stop.aborted {
             Some(Release::Interrupted)
@@ -158,7 +159,7 @@ impl Gate {
             None => Completion::Incomplete { reasons, round: rounds.saturating_add(1), of: self.max_rounds },
         };
         let observed = stop.observed && outcome.blocks();
-        Some(StopCheck { outcome, evidence: Some(evidence), passes, observed })
+        Some(StopCheck { outcome, evidence: Some(evidence), passes, observed, for_person })
     }
 }
 
@@ -199,11 +200,14 @@ pub struct StopCheck {
     /// The agent would have been sent back, had the policy not only observed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub observed: bool,
+    /// Only a person can do something about what is missing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_person: bool,
 }
 
 impl StopCheck {
     fn of(outcome: Completion) -> Self {
-        Self { outcome, evidence: None, passes: Vec::new(), observed: false }
+        Self { outcome, evidence: None, passes: Vec::new(), observed: false, for_person: false }
     }
 }
 

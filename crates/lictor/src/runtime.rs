@@ -337,6 +337,7 @@ impl Runtime {
             evidence: None,
             passes: Vec::new(),
             observed,
+            for_person: false,
         });
         if let Ok(Some(clean)) = redact::value(&check, self.redactor()) {
             check = clean;

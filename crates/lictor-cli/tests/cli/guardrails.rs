@@ -269,6 +269,7 @@ fn an_agent_does_not_stop_while_tests_fail_and_a_pass_counts_for_its_tree_only()
     }
     let reason = agent.stop().unwrap();
     assert!(reason.contains("nobody has trusted"), "{reason}");
+    assert!(reason.contains("tell the person") && !reason.contains("do what is missing"), "{reason}");
     // Only a person can do something about it: the agent is not sent back again.
     assert_eq!(agent.stop_with(json!({"stop_hook_active": true})), None);
     assert_eq!(agent.outcome()["is"], "released_unmet");

@@ -39,6 +39,14 @@ pub(super) fn reply(heard: &Heard<'_>, wish: &Wish) -> Reply {
     };
     match &check.outcome {
         Completion::Incomplete { .. } if check.observed => Reply::Silence,
+        // No hook of a stop reaches a person in every agent; the agent's last message does.
+        Completion::Incomplete { reasons, .. } if check.for_person => Reply::Block(Block {
+            reason: reasons.join("\n"),
+            fix: "you cannot mend this: tell the person you work for what is missing and what to run, then stop; you will not be \
+                  sent back for it again"
+                .to_owned(),
+            id: None,
+        }),
         Completion::Incomplete { reasons, round, of } => Reply::Block(Block {
             reason: reasons.join("\n"),
             fix: format!("do what is missing, then stop again (round {round} of {of})"),

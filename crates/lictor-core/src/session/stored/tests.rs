@@ -47,7 +47,8 @@ fn busy(calls: u64) -> SessionState {
         }
     }
     let outcome = Completion::Incomplete { reasons: vec!["tests".to_owned()], round: 1, of: 3 };
-    let check = StopCheck { outcome, evidence: Some(policy), passes: Vec::new(), observed: false };
+    let check =
+        StopCheck { outcome, evidence: Some(policy), passes: Vec::new(), observed: false, for_person: false };
     state.apply(&SessionEvent::StopChecked(check), Timestamp(1_800_000_000_000));
     state
 }
