@@ -13,7 +13,7 @@ pub use custom::{ToolCall, ToolDecision, ToolGuard, ToolPolicy};
 pub use except::{Except, Excepted};
 pub use knowledge::{FILES_KEPT, Group, Knowledge, KnownFiles, NotAGroup, asked};
 pub use read_before_write::ReadBeforeWrite;
-pub use require_first::{Need, RequireFirst, Sequence, SequenceError};
+pub use require_first::{Need, RequireFirst, Sequence, SequenceError, UNSUCCESSFUL};
 
 #[cfg(test)]
 mod tests;

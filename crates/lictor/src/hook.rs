@@ -16,6 +16,7 @@ use std::time::Duration;
 use lictor_agents::{
     Agent, Ask, Block, Event, EventKind, HookContext, HookEnv, Moment, Rendered, Reply, parse, render,
 };
+use lictor_core::tools::UNSUCCESSFUL;
 use lictor_core::{Action, ActionKind, Decision, Evaluation, Value, redact};
 use lictor_engine::{Asking, Mode, is_of_earlier_version};
 
@@ -264,7 +265,7 @@ fn unmeetable(heard: &Heard<'_>, evaluation: &Evaluation) -> Option<String> {
     let mut active = evaluation.active().into_iter().filter(|given| !given.verdict.passed());
     let wants_command = active.any(|given| {
         let named = given.verdict.rule().is_some_and(|rule| rule.starts_with("require_first."));
-        named && given.verdict.reason().contains("report exit codes")
+        named && given.verdict.reason().contains(UNSUCCESSFUL)
     });
     if !wants_command
         || agent.capabilities().exit_codes
@@ -381,7 +382,10 @@ fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
         }
         Decision::Block => {
             let block = refusal_of(&evaluation, action);
-            Reply::Block(Block { fix: unmeetable(heard, &evaluation).unwrap_or(block.fix), ..block })
+            let told = slot.agent().capabilities().exit_codes;
+            let how = if told { "its line failed" } else { "this agent does not say how it ended" };
+            let reason = block.reason.replace(UNSUCCESSFUL, how);
+            Reply::Block(Block { reason, fix: unmeetable(heard, &evaluation).unwrap_or(block.fix), ..block })
         }
     }
 }

@@ -151,7 +151,8 @@ fn what_an_agent_never_reports_is_not_required_of_it() {
     };
     let refused = pushes("");
     assert!(refused.stdout.contains("codex does not report how commands end"), "{refused:?}");
-    assert!(!refused.stdout.contains("pipefail"), "advice that cannot help: {refused:?}");
+    assert!(refused.stdout.contains("this agent does not say how it ended"), "{refused:?}");
+    assert!(!refused.stdout.contains("line of its own"), "advice that cannot help: {refused:?}");
     for more in [", unreported: ran", ", for: {agent: codex}, unreported: ran"] {
         assert!(!pushes(more).stdout.contains("deny"), "{more}");
     }

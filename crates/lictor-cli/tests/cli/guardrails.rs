@@ -427,3 +427,21 @@ fn a_subagent_has_its_own_gate() {
     assert_eq!(agent.hook("SubagentStop", wish).stdout, "");
     assert!(agent.stop().unwrap().contains("report.md"), "and the main agent its own");
 }
+
+/// A run that does not count is explained by what became of it, with a way on that helps.
+#[test]
+fn why_a_command_did_not_count_is_the_cause_that_was_seen() {
+    let policy = "version: 1\ntools: {require_first: {bash(\"git push\"): [bash(\"cargo test\")]}}\n";
+    for line in ["cargo test; echo $?", "cargo test & wait", "cargo test | tail -3", "cargo test || true"] {
+        let agent = Agent::new(policy);
+        agent.bash(line).ran();
+        let told = agent.bash("git push").blocked();
+        assert!(told.contains("does not tell how it ended") && !told.contains("failed"), "{line}: {told}");
+        assert!(told.contains("`cargo test` succeed first on a line of its own"), "{line}: {told}");
+    }
+    let agent = Agent::new(policy);
+    agent.fails("cargo test").ran();
+    let told = agent.bash("git push").blocked();
+    assert!(told.contains("`bash(\"cargo test\")` was seen, but its line failed\n"), "{told}");
+    assert!(!told.contains("this agent") && !told.contains("line of its own"), "{told}");
+}

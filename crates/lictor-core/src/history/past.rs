@@ -179,7 +179,8 @@ impl Past {
         }
     }
 
-    fn last(&self, key: &str) -> Option<u64> {
+    /// The newest position at which it matched.
+    pub(crate) fn last(&self, key: &str) -> Option<u64> {
         self.tracks.get(key).filter(|track| track.count > 0).map(|track| track.last)
     }
 }

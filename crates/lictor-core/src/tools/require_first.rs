@@ -85,6 +85,9 @@ struct Keyed {
     key: String,
     /// That it ran at all, whatever became of it.
     seen: String,
+    /// That it ran and was not reported to have succeeded; only for commands, whose lines can hide how they ended.
+    #[serde(default)]
+    failed: Option<String>,
     within: Option<u64>,
     undone_by: Vec<(Pattern, String)>,
 }
@@ -94,6 +97,8 @@ enum Lack {
     Never,
     /// It ran, and nobody can tell that it succeeded.
     Unclear,
+    /// Its line ended, and not with a success that was reported.
+    Failed,
     Expired,
     Undone(String),
     /// The call does not say what it is about.
@@ -146,8 +151,15 @@ impl Sequence {
             let of = |pattern: &Pattern, key: &str| pattern.key_for(key, values.as_ref());
             let (key, seen) = (of(&need.what, &need.key), of(&need.what, &need.seen));
             let lack = if !past.formerly(&key, None, context.now()) {
-                let seen = past.formerly(&seen, None, context.now());
-                Some(if seen { Lack::Unclear } else { Lack::Never })
+                let failed = need.failed.as_deref().is_some_and(|key| {
+                    let last = past.last(&of(&need.what, key));
+                    last.is_some() && last == past.last(&seen)
+                });
+                Some(match past.formerly(&seen, None, context.now()) {
+                    true if failed => Lack::Failed,
+                    true => Lack::Unclear,
+                    false => Lack::Never,
+                })
             } else if !past.formerly(&key, need.within, context.now()) {
                 Some(Lack::Expired)
             } else {
@@ -185,6 +197,8 @@ impl Keyed {
                 _ => None,
             },
             seen: history.track(Pattern { ended: None, ..need.what.clone() }, None),
+            failed: matches!(need.what.what, What::Bash(_))
+                .then(|| history.track(need.what.clone().ended(Ended::Failed), None)),
             key: history.track(need.what.ended(Ended::Ok), None),
             within: need.within,
         }
@@ -252,6 +266,9 @@ fn shown(pattern: &Pattern, values: Option<&BTreeMap<&str, String>>) -> String {
     format!("{}({})", pattern.what, fields.collect::<Vec<_>>().join(", "))
 }
 
+/// Why a command that ran does not count, where its line would tell: whether the agent tells at all is not known here.
+pub const UNSUCCESSFUL: &str = "its line failed, or this agent does not report how commands end";
+
 fn refuse(gated: &str, lacking: &[(String, Lack)]) -> Verdict {
     let names: Vec<&str> = lacking.iter().map(|(name, _)| name.as_str()).collect();
     let mut reason = format!("Tool '{gated}' requires: {}", names.join(", "));
@@ -260,10 +277,11 @@ fn refuse(gated: &str, lacking: &[(String, Lack)]) -> Verdict {
             Lack::Never => {}
             // Only a command has an exit code that a line can lose.
             Lack::Unclear if name.starts_with("bash(") => reason.push_str(&format!(
-                "; `{name}` was seen, but failed, its exit code was lost in a pipe or behind `||`, or this agent does not \
-                 report exit codes"
+                "; `{name}` was seen, but the line that it stood on does not tell how it ended: with `;`, `&`, `|` or `||` \
+                 that is lost"
             )),
             Lack::Unclear => {}
+            Lack::Failed => reason.push_str(&format!("; `{name}` was seen, but {UNSUCCESSFUL}")),
             Lack::Expired => reason.push_str(&format!("; the last `{name}` was too long ago")),
             Lack::NoValue(vars) => {
                 let fields: Vec<&str> = vars.iter().map(|(field, _)| field.as_str()).collect();
@@ -278,7 +296,11 @@ fn refuse(gated: &str, lacking: &[(String, Lack)]) -> Verdict {
         .map(|(field, _)| field.as_str())
         .collect();
     let lost = |(name, lack): &(String, Lack)| matches!(lack, Lack::Unclear) && name.starts_with("bash(");
-    let how = if lacking.iter().any(lost) { ", run without a pipe or with `set -o pipefail`" } else { "" };
+    let how = if lacking.iter().any(lost) {
+        " on a line of its own, or in a pipe after `set -o pipefail`"
+    } else {
+        ""
+    };
     let needed: Vec<String> = names.iter().map(|name| plainly(name)).collect();
     let needed = needed.join(" and ");
     let fix = match fields.is_empty() {
