@@ -173,15 +173,14 @@ impl Evaluation {
         join(self.active().into_iter().map(|given| given.verdict.reason()))
     }
 
-    /// What to do instead: the fixes of the verdicts that stop the action, without repetition.
+    /// What to do instead: the fixes of the verdicts that stop the action, or of the remarks where nothing does, without
+    /// repetition.
     #[must_use]
     pub fn fix(&self) -> String {
-        join(
-            self.active()
-                .into_iter()
-                .filter(|given| !given.verdict.passed())
-                .map(|given| given.verdict.fix()),
-        )
+        let active = self.active();
+        let stopped = active.iter().any(|given| !given.verdict.passed());
+        let told = active.into_iter().filter(|given| !given.verdict.passed() || !stopped);
+        join(told.map(|given| given.verdict.fix()))
     }
 
     /// The verdicts that people and agents are told of: the one that decides first, and at most one more that says
@@ -236,8 +235,7 @@ impl Evaluation {
     /// As [`fix`](Self::fix), for the agent: of the reasons that it is told.
     #[must_use]
     pub fn fix_for_agent(&self) -> String {
-        let stopping = self.deciding().into_iter().filter(|given| !given.verdict.passed());
-        join(stopping.map(|given| match given.verdict.value() {
+        join(self.deciding().into_iter().map(|given| match given.verdict.value() {
             Value::Error => "nothing was done; tell the person you work for, and go on with something else",
             _ => given.verdict.fix(),
         }))

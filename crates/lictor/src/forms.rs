@@ -134,7 +134,7 @@ impl WordsForm {
 /// An evaluation as `lictor eval --json` prints it.
 #[derive(Debug, Serialize)]
 pub struct EvaluationForm<'a> {
-    /// Why, in the words of the verdicts that count.
+    /// Why, in the words of the verdict that decides and at most one more; `verdicts` has all.
     pub reason: String,
     /// What to do instead.
     pub fix: String,
@@ -151,9 +151,14 @@ pub struct EvaluationForm<'a> {
 
 impl<'a> From<&'a Evaluation> for EvaluationForm<'a> {
     fn from(evaluation: &'a Evaluation) -> Self {
+        let told = evaluation.deciding();
+        let reasons: Vec<&str> = told.iter().map(|given| given.verdict.reason()).collect();
+        let mut fixes: Vec<&str> = told.iter().map(|given| given.verdict.fix()).collect();
+        fixes.retain(|fix| !fix.is_empty());
+        fixes.dedup();
         Self {
-            reason: evaluation.reason(),
-            fix: evaluation.fix(),
+            reason: reasons.join("\n"),
+            fix: fixes.join("\n"),
             for_agent: WordsForm::for_agent(evaluation),
             asked: AskedForm::of(evaluation),
             evaluation,

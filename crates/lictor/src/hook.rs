@@ -373,7 +373,7 @@ fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
     match evaluation.decision {
         Decision::Pass | Decision::Warn => {
             let remark =
-                if evaluation.decision == Decision::Warn { evaluation.reason() } else { String::new() };
+                if evaluation.decision == Decision::Warn { remark_of(&evaluation) } else { String::new() };
             let waiting = !evaluation.session.feedback.held.is_empty();
             if remark.is_empty() && !waiting { Reply::Silence } else { after::tell(heard, remark) }
         }
@@ -388,6 +388,12 @@ fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
             Reply::Block(Block { reason, fix: unmeetable(heard, &evaluation).unwrap_or(block.fix), ..block })
         }
     }
+}
+
+/// What the agent is told about something that it may do.
+fn remark_of(evaluation: &Evaluation) -> String {
+    let (reason, fix) = (evaluation.reason_for_agent(), evaluation.fix_for_agent());
+    if fix.is_empty() { reason } else { format!("{reason}\nHow to go on: {fix}") }
 }
 
 /// One message for each point that a person has to answer.

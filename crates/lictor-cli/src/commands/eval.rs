@@ -141,7 +141,7 @@ fn describe(evaluation: &Evaluation, style: Style) -> String {
         text += &output::wrapped("  ", &format!("{} [{rule}]", given.verdict.reason()));
     }
     let mut fixes: Vec<&str> = Vec::new();
-    for fix in told.iter().filter(|given| !given.verdict.passed()).map(|given| given.verdict.fix()) {
+    for fix in told.iter().map(|given| given.verdict.fix()) {
         if !fix.is_empty() && !fixes.contains(&fix) {
             text += &output::wrapped("  ", &format!("fix: {fix}"));
             fixes.push(fix);

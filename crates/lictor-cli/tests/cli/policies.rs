@@ -95,3 +95,17 @@ fn what_ungrounded_deeds_get_is_a_setting() {
         "{run:?}"
     );
 }
+
+#[test]
+fn the_advice_of_a_remark_reaches_the_agent() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "governance.yaml",
+        "guards: {calm: {expr: 'false', decision: warn, reason: twelve at once, fix: split it}}\npolicy: {all: [calm]}\n",
+    );
+    let told = sandbox.claude_bash("ls");
+    assert!(told.code == 0 && told.stdout.contains("twelve at once\\nHow to go on: split it"), "{told:?}");
+    let json = sandbox.lictor(&["eval", "bash", "ls", "--json"]).json();
+    assert_eq!((&json["decision"], &json["fix"]), (&"warn".into(), &"split it".into()), "{json}");
+    assert!(sandbox.lictor(&["eval", "bash", "ls"]).stdout.contains("fix: split it"));
+}

@@ -335,3 +335,17 @@ fn sixteen_programs_at_once_lose_nothing() {
     let decided = sandbox.lictor(&["log", "-n", "100000", "--json"]).stdout.lines().count();
     assert_eq!(decided, CLIENTS * CALLS);
 }
+
+#[test]
+fn at_most_two_reasons_are_told_and_every_verdict_is_there() {
+    let sandbox = Sandbox::new();
+    let guard =
+        |name: &str| format!("  {name}: {{expr: 'false', reason: said by {name}, fix: heed {name}}}\n");
+    let guards: String = ["first", "second", "third"].map(guard).concat();
+    sandbox.write("governance.yaml", &format!("guards:\n{guards}policy: {{all: [first, second, third]}}\n"));
+    let good = call(1, "evaluate", json!({"action": {"kind": "bash", "payload": {"command": "ls"}}}));
+    let told = answers(&sandbox.lictor_with(&["rpc"], &calls(&[good])))[0]["result"].clone();
+    assert_eq!(told["reason"], "said by first\nsaid by second", "{told}");
+    assert_eq!(told["fix"], "heed first\nheed second", "{told}");
+    assert!(told["verdicts"].to_string().contains("said by third"), "{told}");
+}
