@@ -6,6 +6,7 @@
 
 mod candidates;
 mod edit;
+mod ways;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,10 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lictor_config::{Origin, Source};
-use lictor_core::{Action, Clock, Digest, Facts, SessionKey, Timestamp, Value as Weight};
+use lictor_core::{Action, Clock, Decision, Digest, Facts, SessionKey, Timestamp, Value as Weight};
 use lictor_engine::guards::RememberedTool;
 use lictor_engine::past::Decided;
-use lictor_store::{Draft, Durability, MemoryStore, Query, Store, StoreExt as _};
+use lictor_store::{Draft, Durability, Keys, MemoryStore, Query, Space, Store, StoreExt as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -57,6 +58,8 @@ pub struct Change {
     pub after: String,
     /// What is excepted, as it stands in the file.
     pub entries: Vec<String>,
+    /// What else goes with it, in words: an entry that is taken out stood for more than what was stopped.
+    pub wider: Vec<String>,
 }
 
 /// How a file was before an exception, as the record has it.
@@ -73,6 +76,8 @@ pub(crate) struct Stop {
     pub(crate) guard: String,
     pub(crate) rule: Option<String>,
     pub(crate) reason: String,
+    /// It asks; what does not ask blocks.
+    pub(crate) asks: bool,
 }
 
 /// Why no exception can be made.
@@ -160,12 +165,17 @@ pub fn propose(project: &Project, decided: &Decided) -> Result<Exception, AllowE
     let sources = policy_files::sources(project)?;
     let stops = stops(project, sources.clone(), &asked)?;
     if stops.is_empty() {
-        return Err(AllowError::AllowedAlready);
+        // A session of its own has used nothing up yet.
+        let counted = stops_in_session(project, sources.clone(), &asked, decided)?;
+        if counted.is_empty() {
+            return Err(AllowError::AllowedAlready);
+        }
+        return Err(ways::no_way(&sources, &asked.rule, &counted));
     }
     if stops.iter().any(|stop| stop.rule.as_deref().is_some_and(|rule| rule.starts_with("self."))) {
         return Err(AllowError::SelfProtection(decided.id));
     }
-    ways(project, sources, &asked, stops, &edit::note(decided.id))
+    changes_for(project, sources, &asked, stops, &edit::note(decided.id))
 }
 
 /// The exception for a tool that nobody described, and nothing wider.
@@ -190,14 +200,14 @@ pub(crate) fn propose_tool(
             let passes = |both: &Exception| {
                 stops(project, both.sources.clone(), asked).is_ok_and(|stops| stops.is_empty())
             };
-            both.filter(passes).ok_or_else(|| no_way(&asked.rule, &[]))
+            both.filter(passes).ok_or_else(|| ways::no_way(&[], &asked.rule, &[]))
         }
-        None => Err(no_way(&asked.rule, &[])),
+        None => Err(ways::no_way(&[], &asked.rule, &[])),
     }
 }
 
 /// Changes until nothing stops the action: the smallest that lifts all, else one that lifts something, and on from there.
-fn ways(
+fn changes_for(
     project: &Project,
     sources: Vec<Source>,
     asked: &Asked<'_>,
@@ -227,26 +237,7 @@ fn ways(
         (exception, stopped) = (tried, left);
     }
     let rule = stopped.first().and_then(|stop| stop.rule.clone()).unwrap_or_else(|| asked.rule.clone());
-    Err(no_way(&rule, &stopped))
-}
-
-/// What to do where no exception helps.
-fn no_way(rule: &str, stopped: &[Stop]) -> AllowError {
-    let said = stopped.first().map(|stop| stop.reason.as_str()).unwrap_or_default();
-    let guard = stopped.first().map(|stop| stop.guard.rsplit('.').next().unwrap_or_default());
-    let way = match (rule, guard.unwrap_or_default()) {
-        (rule, _) if rule.starts_with("require_first") => {
-            "let what it requires run first, or take the requirement out of `tools.require_first`".to_owned()
-        }
-        (rule, _) if rule.starts_with("red_line") || rule.starts_with("blocked_path") => {
-            let glob = said.rsplit('`').nth(1).unwrap_or_default();
-            format!("narrow `{glob}` in `boundaries`, or do this yourself")
-        }
-        (_, "budget" | "rate_limit") => "raise the limit in the policy, or begin a new session".to_owned(),
-        (_, "policies") => "`lictor approve` answers it; to ask no more, change the policy itself".to_owned(),
-        _ => "change the rule itself in the policy, or do this yourself".to_owned(),
-    };
-    AllowError::NoWay { rule: rule.to_owned(), way }
+    Err(ways::no_way(&exception.sources, &rule, &stopped))
 }
 
 /// Excepts commands in the person's own policy; with `dry` it only says whether that could be done.
@@ -330,13 +321,14 @@ impl Exception {
                 changed.sources.insert(place.unwrap_or(changed.sources.len()), source);
             }
         }
-        let entries = candidate.entries(origin);
+        let (entries, wider) = (candidate.entries(origin), Vec::from_iter(candidate.wider()));
         match changed.changes.iter_mut().find(|change| change.origin == origin) {
             Some(change) => {
                 change.after = after;
                 change.entries.extend(entries);
+                change.wider.extend(wider);
             }
-            None => changed.changes.push(Change { origin, file, before, after, entries }),
+            None => changed.changes.push(Change { origin, file, before, after, entries, wider }),
         }
         Some(changed)
     }
@@ -429,11 +421,41 @@ fn written(store: &dyn Store, id: u64) -> Result<Vec<Written>, Error> {
 
 /// What stops the action under a policy, in a session of its own.
 fn stops(project: &Project, sources: Vec<Source>, asked: &Asked<'_>) -> Result<Vec<Stop>, Error> {
+    stops_over(project, sources, asked, asked.action, MemoryStore::new())
+}
+
+/// What stops the action under a policy, after all that its session has done.
+fn stops_in_session(
+    project: &Project,
+    sources: Vec<Source>,
+    asked: &Asked<'_>,
+    decided: &Decided,
+) -> Result<Vec<Stop>, Error> {
+    if decided.session.is_none() || !project.has_store() {
+        return Ok(Vec::new());
+    }
+    let all = Keys::prefix(Vec::new()).limit(usize::MAX);
+    let sessions = project.existing_store()?.view(|view| view.scan(Space::Session, &all))?;
+    let store = MemoryStore::new();
+    store.update(Durability::Process, |tx| {
+        sessions.iter().try_for_each(|(key, value)| tx.put(Space::Session, key, value))
+    })?;
+    let action = Action { session: decided.session.clone(), ..asked.action.clone() };
+    stops_over(project, sources, asked, &action, store)
+}
+
+fn stops_over(
+    project: &Project,
+    sources: Vec<Source>,
+    asked: &Asked<'_>,
+    action: &Action,
+    store: MemoryStore,
+) -> Result<Vec<Stop>, Error> {
     let current = Arc::new(Snapshot::from_sources(sources, &project.root)?);
     let facts = asked.facts.clone();
-    let store = Arc::new(MemoryStore::new());
-    let runtime = Runtime::replaying(project, store, current, Then(asked.at), move || Some(facts.clone()))?;
-    let evaluation = runtime.engine().evaluate(asked.action);
+    let runtime =
+        Runtime::replaying(project, Arc::new(store), current, Then(asked.at), move || Some(facts.clone()))?;
+    let evaluation = runtime.engine().evaluate(action);
     if evaluation.decision.allows() {
         return Ok(Vec::new());
     }
@@ -444,10 +466,12 @@ fn stops(project: &Project, sources: Vec<Source>, asked: &Asked<'_>) -> Result<V
             guard: given.guard().to_owned(),
             rule: given.verdict.rule().map(str::to_owned),
             reason: given.verdict.reason().to_owned(),
+            asks: given.verdict.value() == Weight::Ask,
         })
         .collect();
     if stops.is_empty() {
-        stops.push(Stop { guard: "policies".to_owned(), rule: None, reason: String::new() });
+        let asks = evaluation.decision == Decision::Ask;
+        stops.push(Stop { guard: "policies".to_owned(), rule: None, reason: String::new(), asks });
     }
     Ok(stops)
 }

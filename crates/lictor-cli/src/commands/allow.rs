@@ -83,6 +83,7 @@ pub fn run(args: &AllowArgs) -> Result<Exit> {
             "id": stopped.id, "file": exception.file(), "entries": exception.entries().collect::<Vec<_>>(),
             "files": exception.changes.iter().map(|change| &change.file).collect::<Vec<_>>(),
             "written": agreed, "also_allows": others, "test": test,
+            "wider": exception.changes.iter().flat_map(|change| &change.wider).collect::<Vec<_>>(),
         }))?;
     } else {
         output::print(&closing(&stopped, &exception, test.as_deref(), agreed))?;
@@ -118,6 +119,9 @@ fn preview(stopped: &Decided, exception: &Exception, others: &[String], style: S
             };
             text.push('\n');
         }
+    }
+    for wider in exception.changes.iter().flat_map(|change| &change.wider) {
+        text += &format!("\n{}", output::wrapped("", wider));
     }
     text += &match others {
         [] => "\nit lets nothing else through that is on record\n".to_owned(),
@@ -170,7 +174,7 @@ fn undo(project: &Project, id: u64, json: bool) -> Result<Exit> {
     let test = wrong::take_test(project, id)?;
     if json {
         output::print_json(&json!({
-            "id": id, "file": file, "files": files, "entries": [], "written": true, "also_allows": [], "test": test,
+            "id": id, "file": file, "files": files, "entries": [], "written": true, "also_allows": [], "test": test, "wider": [],
         }))?;
     } else {
         let each = files.iter();

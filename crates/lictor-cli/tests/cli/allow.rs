@@ -162,6 +162,93 @@ fn where_no_exception_helps_the_way_is_named() {
     }
 }
 
+/// Each kind of rule that no exception lifts, with what answers it or where it stands.
+#[test]
+fn what_no_exception_lifts_is_named_with_its_file_and_line() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "governance.yaml",
+        "version: 1\n\
+         budget: {max_actions: 2}\n\
+         sandbox: {forbid: {imports: [socket]}}\n\
+         policies:\n  - {name: no-del, on: {verb: delete, object: file}, effect: block}\n\
+         guards:\n  calm: {expr: '!payload.command.contains(\"deploy\")', reason: not now, fix: wait}\n\
+         policy: {all: [calm]}\n",
+    );
+    let cases = [
+        ("s1", bash("rm src/a.py"), "change `no-del` (governance.yaml:5), or do this yourself"),
+        ("s2", bash("make deploy"), "change `calm` (governance.yaml:7), or do this yourself"),
+        (
+            "s3",
+            bash("python -c 'import socket'"),
+            "change `sandbox` (governance.yaml:3), or do this yourself",
+        ),
+        ("s4", bash("eval \"$(cat x)\""), "`lictor approve` answers it"),
+    ];
+    for (session, call, said) in &cases {
+        assert!(!passes(&called(&sandbox, session, call)), "{call}");
+        let run = sandbox.lictor(&["allow", "--yes"]);
+        assert!(run.code == 1 && run.stderr.contains(said), "{call}: {run:?}");
+        assert_eq!(run.stderr.contains("approve"), said.contains("approve"), "{call}: {run:?}");
+    }
+    // What a session has used up is not used up in another.
+    for _ in 0..2 {
+        assert!(passes(&called(&sandbox, "s5", &bash("ls"))));
+    }
+    assert!(!passes(&called(&sandbox, "s5", &bash("ls"))));
+    let run = sandbox.lictor(&["allow", "--yes"]);
+    let said = "raise `budget.max_actions` (governance.yaml:2), or begin a new session";
+    assert!(run.code == 1 && run.stderr.contains(said), "{run:?}");
+}
+
+#[test]
+fn an_entry_that_stood_for_more_says_so() {
+    let sandbox = governed();
+    called(&sandbox, "s1", &file(&sandbox, "Read", "src/red.txt"));
+    let preview = sandbox.lictor(&["allow"]);
+    let said = "reading, writing and deleting `src/red.txt` passes this rule";
+    let words: Vec<&str> = preview.stdout.split_whitespace().collect();
+    assert!(words.join(" ").contains(said), "{preview:?}");
+    let json = sandbox.lictor(&["allow", "--json"]).json();
+    assert!(json["wider"][0].as_str().unwrap().contains(said), "{json}");
+}
+
+#[test]
+fn the_policy_is_sound_after_an_exception_for_a_command() {
+    let sandbox = Sandbox::new();
+    sandbox.write("governance.yaml", SEQUENCES);
+    called(&sandbox, "s1", &bash("git push origin dev"));
+    assert_eq!(sandbox.lictor(&["allow", "--yes"]).code, 0);
+    let checked = sandbox.lictor(&["check"]);
+    assert!(checked.code == 0 && !checked.stdout.contains("on the PATH"), "{checked:?}");
+}
+
+/// What is about a file of the project goes to other machines by its place in the project.
+#[test]
+fn exceptions_for_files_are_exported_or_named() {
+    let sandbox = governed();
+    called(&sandbox, "s1", &file(&sandbox, "Read", "src/.env"));
+    assert_eq!(sandbox.lictor(&["allow", "--yes"]).code, 0);
+    let own = sandbox.home().join(".config/lictor/governance.yaml");
+    let before = fs::read_to_string(&own).unwrap();
+    fs::write(&own, format!("{before}  - {{rule: secret.read, file: /srv/.env}}\n")).unwrap();
+    let exported = sandbox.lictor(&["export"]);
+    assert!(exported.stdout.contains("file: \"src/.env\""), "{exported:?}");
+    assert!(!exported.stdout.contains("/srv/.env"), "{exported:?}");
+    assert!(exported.stderr.contains("secret.read for /srv/.env"), "{exported:?}");
+    assert!(
+        exported.stdout.lines().any(|line| line.starts_with("at: ") && line.ends_with('Z')),
+        "{exported:?}"
+    );
+    // Taken over by somebody who has none of it.
+    let other = governed();
+    other.write("shared.yaml", &exported.stdout);
+    assert!(!passes(&called(&other, "s1", &file(&other, "Read", "src/.env"))));
+    let taken = other.lictor(&["import", "shared.yaml", "--yes"]);
+    assert_eq!(taken.code, 0, "{taken:?}");
+    assert!(passes(&called(&other, "s2", &file(&other, "Read", "src/.env"))), "{taken:?}");
+}
+
 /// A file that was changed by hand since keeps what was written there.
 #[test]
 fn what_was_changed_since_stays_when_an_exception_is_taken_back() {

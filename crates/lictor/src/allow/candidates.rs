@@ -95,6 +95,17 @@ impl Candidate {
         }
     }
 
+    /// What an entry stood for besides the action at hand.
+    pub(super) fn wider(&self) -> Option<String> {
+        let How::TakeOut(entry) = &self.how else { return None };
+        let all = match self.section {
+            "boundaries" => format!("reading, writing and deleting `{entry}`"),
+            "network" => format!("whatever reaches `{entry}`"),
+            _ => format!("every call of `{entry}`"),
+        };
+        Some(format!("`{}` no longer has the entry: {all} passes this rule", self.key))
+    }
+
     fn path(&self, origin: Origin) -> Option<String> {
         match &self.how {
             How::AddFile { relative: Some(file), .. } if origin == Origin::Repository => Some(file.clone()),
