@@ -56,11 +56,16 @@ impl Loaded {
     pub fn named_programs(&self) -> Vec<Named> {
         let mut found = Vec::new();
         for file in &self.files {
-            walk(&file.tree, "command", &mut |tree| {
-                let words = tree.items().into_iter().filter_map(Tree::scalar).map(str::to_owned).collect();
-                let span = tree.items().first().map_or(tree.span, |first| first.span);
-                found.push(Named { file: file.path.clone(), span, words });
-            });
+            // The command of an exception is one that an agent runs.
+            let sections = file.tree.entries().iter().filter(|(key, _)| key.text != "exceptions");
+            for (_, section) in sections {
+                walk(section, "command", &mut |tree| {
+                    let words =
+                        tree.items().into_iter().filter_map(Tree::scalar).map(str::to_owned).collect();
+                    let span = tree.items().first().map_or(tree.span, |first| first.span);
+                    found.push(Named { file: file.path.clone(), span, words });
+                });
+            }
         }
         found
     }
