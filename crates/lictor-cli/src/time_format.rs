@@ -8,7 +8,7 @@ use jiff::{ToSpan as _, Zoned};
 use lictor_core::Timestamp;
 
 /// `2026-11-15 21:04:05Z`, where the reader's zone has no such time.
-fn utc(at: Timestamp) -> String {
+pub fn utc(at: Timestamp) -> String {
     let seconds = at.0.div_euclid(1000);
     let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = civil(days);

@@ -256,12 +256,19 @@ pub(crate) fn remember_for_user(project: &Project, tool: &RememberedTool, dry: b
     import(project, &Candidate::remembered(&tool.tool, tool.server), dry)
 }
 
-/// Lifts a rule for a tool in the person's own policy; with `dry` it only says whether that could be done.
+/// Lifts a rule for a `tool`, a `command` or a `file` in the person's own policy; with `dry` it only says whether that could
+/// be done.
 ///
 /// # Errors
 /// When a policy file cannot be read or written.
-pub(crate) fn lift_for_user(project: &Project, rule: &str, tool: &str, dry: bool) -> Result<bool, Error> {
-    import(project, &Candidate::rule_for_tool(rule, tool), dry)
+pub(crate) fn lift_for_user(
+    project: &Project,
+    rule: &str,
+    what: &str,
+    text: String,
+    dry: bool,
+) -> Result<bool, Error> {
+    import(project, &Candidate::rule_for(rule, what, &[text]), dry)
 }
 
 fn import(project: &Project, candidate: &Candidate, dry: bool) -> Result<bool, Error> {

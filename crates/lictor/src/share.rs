@@ -50,7 +50,7 @@ pub struct Shared {
     /// Commands that the person's own policy excepts (`bash_safety.allow`).
     #[serde(default)]
     pub exceptions: Vec<String>,
-    /// Rules that do not hold for a tool by the person's own policy (`exceptions`). Those for files are of one machine.
+    /// Rules that do not hold for a tool, a command or a file of the project by the person's own policy (`exceptions`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<SharedRule>,
     /// Tools that the person said yes to (`known_tools.remembered`).
@@ -61,14 +61,28 @@ pub struct Shared {
     pub seal: Option<Seal>,
 }
 
-/// A rule that does not hold for a tool.
+/// A rule that does not hold for a tool, a command or a file: one of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharedRule {
     /// The rule's id.
     pub rule: String,
     /// The tool.
-    pub tool: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The command, word for word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The file, from the project's root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+impl SharedRule {
+    /// What it is lifted for.
+    fn for_what(&self) -> &str {
+        [&self.tool, &self.command, &self.file].into_iter().flatten().next().map_or("", String::as_str)
+    }
 }
 
 /// A trusted program.
@@ -234,12 +248,12 @@ impl Shared {
         for lifted in &self.rules {
             let why = if known.contains(lifted) {
                 Some(ALREADY.to_owned())
-            } else if allow::lift_for_user(project, &lifted.rule, &lifted.tool, dry)? {
+            } else if lift(project, lifted, dry)? {
                 None
             } else {
                 Some(NOT_EDITABLE.to_owned())
             };
-            let what = format!("exception: {} for {}", lifted.rule, lifted.tool);
+            let what = format!("exception: {} for {}", lifted.rule, lifted.for_what());
             rows.push(Taken { what, taken: why.is_none(), why });
         }
         Ok(rows)
@@ -401,10 +415,56 @@ fn exceptions(project: &Project) -> Result<Vec<String>, Error> {
     Ok(listed.into_iter().filter_map(|entry| entry.as_str().map(str::to_owned)).collect())
 }
 
-/// The rules that the person's own policy lifts for a tool.
+/// The rules that the person's own policy lifts for something that other machines have too.
 fn own_rules(project: &Project) -> Result<Vec<SharedRule>, Error> {
+    Ok(lifted(project)?.into_iter().filter_map(|lifted| in_project(project, lifted).ok()).collect())
+}
+
+/// Exceptions of the person's own policy that are not passed on, in words: those for files outside of the project.
+///
+/// # Errors
+/// When a policy file cannot be read.
+pub fn left_out(project: &Project) -> Result<Vec<String>, Error> {
+    let outside = lifted(project)?.into_iter().filter_map(|lifted| in_project(project, lifted).err());
+    Ok(outside.map(|lifted| format!("{} for {}", lifted.rule, lifted.for_what())).collect())
+}
+
+/// All that `exceptions` of the person's own policy lifts.
+fn lifted(project: &Project) -> Result<Vec<SharedRule>, Error> {
     let listed = own_list(project, "/exceptions")?;
     Ok(listed.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect())
+}
+
+/// The same with its file named from the project's root.
+///
+/// # Errors
+/// The exception itself, when its file is elsewhere.
+fn in_project(project: &Project, lifted: SharedRule) -> Result<SharedRule, SharedRule> {
+    let Some(file) = &lifted.file else { return Ok(lifted) };
+    // A path from the root of whichever project is governed holds in this one too.
+    let below = match Path::new(file).is_absolute() {
+        true => Path::new(file).strip_prefix(&project.root).ok(),
+        false => Some(Path::new(file)),
+    };
+    match below.map(|below| below.to_string_lossy().into_owned()) {
+        Some(below) => Ok(SharedRule { file: Some(below), ..lifted }),
+        None => Err(lifted),
+    }
+}
+
+/// Lifts a rule in the person's own policy; with `dry` it only says whether that could be done.
+fn lift(project: &Project, lifted: &SharedRule, dry: bool) -> Result<bool, Error> {
+    let whole = |file: &String| project.root.join(file).to_string_lossy().into_owned();
+    let given = [
+        lifted.tool.clone().map(|tool| ("tool", tool)),
+        lifted.command.clone().map(|command| ("command", command)),
+        // A person's own policy is for all their projects; the file is one of this one.
+        lifted.file.as_ref().map(|file| ("file", whole(file))),
+    ];
+    match given.into_iter().flatten().next() {
+        Some((what, text)) => allow::lift_for_user(project, &lifted.rule, what, text, dry),
+        None => Ok(false),
+    }
 }
 
 /// A list in the person's own policy.

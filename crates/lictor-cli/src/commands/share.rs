@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::Args;
 use lictor::PersonKey;
-use lictor::share::{Shared, Taken};
+use lictor::share::{self, Shared, Taken};
+use lictor_core::Timestamp;
 use lictor_core::text::visible_line;
 use serde_json::json;
 
@@ -22,7 +23,8 @@ use crate::time_format;
 #[command(after_help = "\
 The file is plain YAML to be read before it is taken over, and signed with your key: a changed one
 is refused. Exceptions and tools are those of your own policy file (`bash_safety.allow`,
-`known_tools.remembered`).
+`exceptions`, `known_tools.remembered`). What is about files outside of the project stays; it is
+named on standard error.
 
 Examples:
   lictor export > lictor-shared.yaml
@@ -61,9 +63,23 @@ pub fn export(args: &ExportArgs) -> Result<Exit> {
     if args.common.json {
         output::print_json(&shared)?;
     } else {
-        output::print_exact(&shared.to_yaml()?)?;
+        output::print_exact(&dated(&shared.to_yaml()?))?;
+    }
+    for left in share::left_out(&project)? {
+        let left = visible_line(&left);
+        output::tell(&format!("note: not exported, because its file is not in this project: {left}\n"));
     }
     Ok(Exit::Ok)
+}
+
+/// The same text with each time in words behind it: the file is read by people before it is taken over.
+fn dated(yaml: &str) -> String {
+    let time = |line: &str| {
+        let (key, value) = line.trim_start_matches([' ', '-']).split_once(": ")?;
+        let millis = value.parse().ok().filter(|_| matches!(key, "at" | "until"))?;
+        Some(format!("{line}  # {}\n", time_format::utc(Timestamp(millis))))
+    };
+    yaml.lines().map(|line| time(line).unwrap_or_else(|| format!("{line}\n"))).collect()
 }
 
 /// Runs `lictor import`.
@@ -71,7 +87,7 @@ pub fn import(args: &ImportArgs) -> Result<Exit> {
     let project = here::project(&args.common.cwd);
     here::people_only("import", &project)?;
     let name = args.file.display().to_string();
-    let bytes = fs::read(&args.file).with_context(|| format!("cannot read `{name}`"))?;
+    let bytes = fs::read(&args.file).map_err(|error| exit::unreadable(&args.file, &error))?;
     let shared = Shared::read(&name, &bytes).map_err(|error| exit::usage(error.to_string()))?;
     let (by, at) = (here::person(), time_format::now());
     let would = shared.apply(&project, &by, at, true)?;

@@ -56,11 +56,12 @@ impl Candidate {
     }
 
     /// A rule that does not hold for a tool.
-    pub(super) fn rule_for_tool(rule: &str, tool: &str) -> Self {
+    fn rule_for_tool(rule: &str, tool: &str) -> Self {
         Self::rule_for(rule, "tool", &[tool.to_owned()])
     }
 
-    fn rule_for(rule: &str, what: &str, texts: &[String]) -> Self {
+    /// A rule that does not hold for these.
+    pub(super) fn rule_for(rule: &str, what: &str, texts: &[String]) -> Self {
         let item = |text: &String| format!("{{rule: {}, {what}: {}}}", plain(rule), edit::quoted(text));
         let items = texts.iter().map(item).collect();
         let entries = texts.iter().map(|text| format!("{rule} for {text}")).collect();

@@ -75,8 +75,9 @@ fn another_machine_takes_over_what_fits() {
     assert!(done.len() == 4 && done.iter().all(|entry| entry.taken), "{done:?}");
     assert!(bob.trusts());
     assert_eq!(exceptions(&bob.project()).unwrap(), ["rm -rf out"]);
-    let lifted = SharedRule { rule: "database.drop-part".to_owned(), tool: "mcp__pg__query".to_owned() };
-    assert_eq!(own_rules(&bob.project()).unwrap(), [lifted], "a file is of one machine");
+    let lifted = |rule: &str| SharedRule { rule: rule.to_owned(), tool: None, command: None, file: None };
+    let tool = SharedRule { tool: Some("mcp__pg__query".to_owned()), ..lifted("database.drop-part") };
+    assert_eq!(own_rules(&bob.project()).unwrap(), [tool], "a file elsewhere is of one machine");
     // The same finding in a later plan does not count.
     let ledger = ProjectLedger::open(bob.project(), true).unwrap();
     let claim = Claim::new(Level::High, "a password in the source", "scanner").unwrap();
