@@ -1,6 +1,7 @@
 //! `lictor init`: from nothing to governed. Looks, says what it would write, and writes only after a yes.
 
 mod agents;
+mod copies;
 mod git;
 mod languages;
 mod plan;
@@ -219,6 +220,7 @@ fn leave(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan
     if args.agents.is_empty() {
         take_out(&mut plan, project, receipts)?;
     }
+    copies::note_committed(&mut plan, project);
     Ok(plan)
 }
 
@@ -236,6 +238,11 @@ pub fn leave_everywhere(here: &Project, receipts: &Receipts) -> Result<Plan> {
     for project in receipts.projects(here) {
         agents::uninstall(&mut plan, &project, &[], Scope::Project, receipts)?;
         take_out(&mut plan, &project, receipts)?;
+        for tree in copies::other_trees(&project) {
+            let receipts = receipts.as_below(&project.root, &tree.root);
+            agents::uninstall(&mut plan, &tree, &[], Scope::Project, &receipts)?;
+        }
+        copies::note_committed(&mut plan, &project);
     }
     Ok(plan)
 }

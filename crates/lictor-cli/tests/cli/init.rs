@@ -303,3 +303,29 @@ fn a_file_that_two_agents_read_stays_until_the_last_of_them_is_uninstalled() {
     let run = init(&sandbox, &["--uninstall", "--yes", "--agent", "vscode"]);
     assert!(run.code == 0 && !shared.exists(), "{run:?}");
 }
+
+/// A work tree has the committed settings; the program that they name is about to go.
+#[test]
+fn uninstall_takes_lictor_out_of_the_other_work_trees_and_names_what_is_committed() {
+    let sandbox = Sandbox::bare();
+    let git = |args: &[&str]| {
+        let who = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
+        assert_eq!(sandbox.program("git", &[&who[..], args].concat(), "").code, 0, "{args:?}");
+    };
+    assert_eq!(init(&sandbox, &["--yes", "--agent", "claude-code"]).code, 0);
+    git(&["add", "."]);
+    git(&["commit", "-qm", "governed"]);
+    git(&["worktree", "add", "-q", "../other"]);
+    let other = sandbox.home().join("other/.claude/settings.json");
+    assert!(fs::read_to_string(&other).unwrap().contains("lictor"));
+
+    let preview = init(&sandbox, &["--uninstall"]);
+    assert!(
+        preview.stdout.contains(".claude/settings.json") && preview.stdout.contains("in git's commits too")
+    );
+
+    let done = sandbox.lictor(&["uninstall", "--yes"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(!other.exists(), "{done:?}");
+    assert!(done.stdout.contains("are in git's commits too: clones"), "{done:?}");
+}

@@ -79,6 +79,17 @@ impl Receipts {
         found
     }
 
+    /// The same for a copy of one directory in another, which git made of what was committed.
+    pub fn as_below(&self, from: &Path, to: &Path) -> Self {
+        let copied = self.files.iter().filter_map(|(file, receipt)| {
+            let below = file.strip_prefix(from).ok()?;
+            Some((to.join(below), receipt.clone()))
+        });
+        // What was written there by itself has its own.
+        let files = copied.chain(self.files.clone()).collect();
+        Self { files, ..Self::default() }
+    }
+
     /// Keeps the receipt of a file and the directories that had to be made for it.
     pub fn keep(&mut self, file: &Path, receipt: Receipt, made: Vec<PathBuf>) {
         self.files.insert(file.to_owned(), receipt);
