@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use lictor_core::{Action, ActionKind, Evaluation, GivenVerdict, SessionKey, Tier, Value as Said};
 use serde::{Deserialize, Serialize};
+use serde_json::error::Category;
 use serde_json::{Map, Value};
 
 use crate::dirs;
@@ -108,6 +109,19 @@ impl ActionForm {
         action.actor.chain = self.chain;
         action.tier = self.tier;
         action
+    }
+}
+
+/// Why one line of text is not JSON, in words: a parser's own words and lines are of no use there.
+#[must_use]
+pub fn not_json(error: &serde_json::Error) -> String {
+    match error.classify() {
+        Category::Eof => "it ends too early".to_owned(),
+        Category::Syntax => format!("it goes wrong at character {}", error.column()),
+        Category::Data | Category::Io => {
+            let told = error.to_string();
+            told.split(" at line ").next().unwrap_or_default().to_owned()
+        }
     }
 }
 

@@ -186,7 +186,8 @@ fn batch(file: &Path, cwd: &Path) -> Result<Exit> {
 }
 
 fn one(line: &str, cwd: &Path, runtimes: &mut HashMap<PathBuf, Runtime>) -> Result<String> {
-    let form: ActionForm = serde_json::from_str(line)?;
+    let form: ActionForm =
+        serde_json::from_str(line).map_err(|error| exit::usage(forms::not_json(&error)))?;
     let id = form.id.clone();
     let action = form.into_action(&here::absolute(cwd));
     let project = here::project(Path::new(&action.cwd));

@@ -107,6 +107,13 @@ fn bad_lines_get_an_error_each_and_the_rest_is_answered() {
         let shown: String = line.chars().take(80).collect();
         assert_eq!(pair[0]["error"]["code"], code, "{shown}: {}", pair[0]);
         assert!(pair[0]["error"]["data"]["fix"].as_str().is_some_and(|fix| !fix.is_empty()));
+        assert!(
+            pair[0]["id"].is_null() || pair[0]["id"] == 1,
+            "an id that is none is not said back: {}",
+            pair[0]
+        );
+        // One line has no lines.
+        assert!(!pair[0]["error"]["message"].to_string().contains("at line"), "{}", pair[0]);
         assert_eq!(pair[1]["result"]["decision"], "pass", "{shown}");
     }
 }

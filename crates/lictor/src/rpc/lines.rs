@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{Access, RpcError, answer_for};
+use crate::forms;
 use crate::runtime::Runtime;
 
 /// The longest line that is read. The rest of a longer one is passed over.
@@ -110,7 +111,7 @@ impl Reply {
 fn answer_line(answer: Answering<'_>, line: &[u8]) -> Option<Said> {
     let refused = |why: RpcError| Some(Said::One(Reply::failed(Value::Null, &why)));
     match serde_json::from_slice(line) {
-        Err(error) => refused(RpcError::Parse(error.to_string())),
+        Err(error) => refused(RpcError::Parse(forms::not_json(&error))),
         Ok(Value::Array(calls)) if calls.is_empty() => {
             refused(RpcError::Request("there is no call in it".to_owned()))
         }
@@ -130,7 +131,11 @@ fn answer_call(answer: Answering<'_>, call: Value) -> Option<Reply> {
     let id = fields.remove("id");
     let (method, params) = match asked(&mut fields, id.as_ref()) {
         Ok(asked) => asked,
-        Err(why) => return Some(Reply::failed(id.unwrap_or_default(), &RpcError::Request(why.to_owned()))),
+        Err(why) => {
+            // An id that is none is not said back.
+            let id = id.filter(|id| id.is_string() || id.is_number()).unwrap_or_default();
+            return Some(Reply::failed(id, &RpcError::Request(why.to_owned())));
+        }
     };
     let result = answer(&method, params);
     // Without an id nobody waits for an answer.
