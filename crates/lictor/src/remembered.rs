@@ -94,6 +94,16 @@ pub fn is_about_unknown_tool(question: &Approval) -> bool {
     !question.asked.is_empty() && question.asked.iter().all(about)
 }
 
+/// Whether both questions are what one and the same tool does, reached in the same way.
+#[must_use]
+pub fn is_same_tool(one: &Approval, other: &Approval) -> bool {
+    let tool = |question: &Approval| {
+        let shown = question.shown.as_deref().filter(|_| is_about_unknown_tool(question))?;
+        Some((shown.action.tool.clone(), definition(&shown.facts)))
+    };
+    tool(one).is_some_and(|tool_of_one| tool(other) == Some(tool_of_one))
+}
+
 /// The exception that remembers the tool of a question, and nothing wider.
 ///
 /// # Errors

@@ -248,9 +248,14 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
     }
     let style = Style::stdout();
     let said = args.yes();
+    let mut remembered: Vec<&Approval> = Vec::new();
     for (index, one) in waiting.iter().enumerate() {
+        let covered = remembered.iter().any(|tool| remembered::is_same_tool(tool, &one.approval));
         let answer = if args.yes {
             Answer::Yes(said)
+        } else if covered {
+            // Whoever says what the tool does from now on has answered what it waits for.
+            Answer::Yes(Yes { lifetime: Lifetime::Once, remember: false })
         } else {
             output::print(&one.tell(index + 1, waiting.len(), style))?;
             ask(one, said, args.all, style)?
@@ -259,6 +264,9 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
         match answer {
             Answer::Yes(yes) => {
                 let said = approvals.say_yes(one, yes, lasts(yes.lifetime))?;
+                if yes.remember {
+                    remembered.push(&one.approval);
+                }
                 output::print(&one.approved(&said, yes, style))?;
             }
             Answer::No(reason) => {
@@ -295,11 +303,13 @@ fn approve_all(approvals: &ProjectApprovals, waiting: &[Waiting], yes: Yes, last
 /// Runs `lictor deny`.
 pub fn deny(args: &DenyArgs) -> Result<Exit> {
     let approvals = ProjectApprovals::answering("deny", &args.common.cwd)?;
-    let denied = approvals.approvals.deny(&args.id, person(), args.reason.clone())?;
+    let asked = approvals.find(&args.id)?;
+    let denied = approvals.approvals.deny(&asked.approval.id, person(), args.reason.clone())?;
     if args.common.json {
         output::print_json(&json!({"denied": denied.id, "reason": args.reason}))?;
     } else {
-        output::print(&format!("{} {}\n", Style::stdout().red("denied"), denied.short()))?;
+        let (word, what) = (Style::stdout().red("denied"), asked.in_short());
+        output::print(&format!("{word} {}\n{what}", denied.short()))?;
     }
     Ok(Exit::Ok)
 }
@@ -319,11 +329,11 @@ impl Waiting {
     fn approved(&self, said: &Said, yes: Yes, style: Style) -> String {
         let (id, often) =
             (self.approval.short(), if yes.lifetime == Lifetime::Once { "once" } else { "for this session" });
-        let what = output::clipped(&self.title(), output::WIDTH - 2);
+        let what = self.in_short();
         match said {
             Said::Granted(grant) => {
                 let until = time_format::local(grant.expires);
-                let text = format!("{} {id}: {often}, until {until}\n  {what}\n", style.green("approved"));
+                let text = format!("{} {id}: {often}, until {until}\n{what}", style.green("approved"));
                 match self.tool().filter(|_| yes.remember) {
                     Some(tool) => text + &format!("  remembered; undo: lictor tools forget {tool}\n"),
                     None => text,
@@ -331,7 +341,7 @@ impl Waiting {
             }
             said => {
                 let missing = said.missing();
-                format!("{} {id}: {missing} more must say yes\n  {what}\n", style.yellow("counted"))
+                format!("{} {id}: {missing} more must say yes\n{what}", style.yellow("counted"))
             }
         }
     }
@@ -352,12 +362,21 @@ impl Waiting {
         let mut points: Vec<String> = Vec::new();
         for point in &self.approval.asked {
             let rule = point.rule.as_deref().unwrap_or(&point.guard);
+            if self.is_told_closer(rule) {
+                continue;
+            }
             let text = format!("{} [{}]", visible_line(&point.message), visible_line(rule));
             if !points.contains(&text) {
                 points.push(text);
             }
         }
         points
+    }
+
+    /// Whether another point says the same of a part: `opaque.code` of what `opaque` is about.
+    fn is_told_closer(&self, rule: &str) -> bool {
+        let mut rules = self.approval.asked.iter().filter_map(|point| point.rule.as_deref());
+        rules.any(|other| other.strip_prefix(rule).is_some_and(|rest| rest.starts_with('.')))
     }
 
     /// The whole action as it was stored with the question: what would be done is what a person says yes to.
@@ -381,6 +400,11 @@ impl Waiting {
             text += &output::wrapped(indent, &format!("with {path} as it is now ({content})"));
         }
         text
+    }
+
+    /// What was answered, so far that two questions can be told apart.
+    fn in_short(&self) -> String {
+        within(&self.whole_action("  "), ANSWERED)
     }
 
     /// Everything that a person needs to know before they answer.
@@ -408,6 +432,8 @@ impl Waiting {
 
 /// So many rows of a question are shown before the choices: the whole fits a terminal of 24.
 const ROWS: usize = 18;
+/// So many rows of an action are shown once it is answered.
+const ANSWERED: usize = 8;
 /// So many effects are named.
 const DEEDS: usize = 4;
 
@@ -460,7 +486,16 @@ enum Answer {
 fn ask(one: &Waiting, said: Yes, at_once: bool, style: Style) -> Result<Answer> {
     let points: Vec<String> =
         one.points().iter().map(|point| output::wrapped("  ", point).trim_end().to_owned()).collect();
-    let questions = if at_once { vec![points.join("\n")] } else { points };
+    let all = points.len();
+    let numbered = |(index, point): (usize, String)| match all {
+        1 => point,
+        _ => format!("  {} of {all}:\n{point}", index + 1),
+    };
+    let questions = if at_once {
+        vec![points.join("\n")]
+    } else {
+        points.into_iter().enumerate().map(numbered).collect()
+    };
     let tool = remembered::is_about_unknown_tool(&one.approval);
     let (more, letters) =
         if tool { (" [r]emember this tool;\n ", "y, s, r, n, l or q") } else { ("", "y, s, n, l or q") };

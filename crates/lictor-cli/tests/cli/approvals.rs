@@ -169,3 +169,37 @@ fn a_question_can_be_left_to_the_agents_own_prompt() {
     std::fs::write(user.join("governance.yaml"), "ask_when_unattended: block\n").unwrap();
     assert_eq!(unattended(&sandbox, ASKS).code, 2);
 }
+
+/// Two calls of one tool, and one with a path: what was answered can be told apart.
+#[test]
+fn an_answer_shows_what_it_is_about() {
+    let sandbox = Sandbox::new();
+    let calls = [json!({"x": 1}), json!({"x": 2}), json!({"path": "notes/a.txt"})];
+    for input in &calls {
+        sandbox.claude(
+            "PreToolUse",
+            json!({"permission_mode": "bypassPermissions", "tool_name": "mcp__a__b", "tool_input": input}),
+        );
+    }
+    let log = sandbox.lictor(&["log"]).stdout;
+    assert!(log.contains("tool mcp__a__b notes/a.txt"), "{log}");
+    let id = waiting(&sandbox)[0]["id"].as_str().unwrap().to_owned();
+    let denied = sandbox.lictor(&["deny", &id]).stdout;
+    assert!(denied.contains("mcp__a__b") && denied.contains("x: 1"), "{denied}");
+    let approved = sandbox.lictor(&["approve", "--all", "--yes"]).stdout;
+    for part in ["tool mcp__a__b", "x: 2", "notes/a.txt"] {
+        assert!(approved.contains(part), "{part}: {approved}");
+    }
+}
+
+/// What is said of a part is not said of the whole again.
+#[test]
+fn one_fact_is_one_point() {
+    let sandbox = Sandbox::new();
+    sandbox.write("governance.yaml", "version: 1\nboundaries: {red_line_files: [key.txt]}\n");
+    unattended(&sandbox, ASKS);
+    let asked = waiting(&sandbox)[0]["asked"].to_string();
+    let shown = sandbox.lictor(&["approvals"]).stdout;
+    assert!(asked.contains("\"opaque\"") && asked.contains("opaque.code"), "{asked}");
+    assert!(shown.contains("[opaque.code]") && !shown.contains("[opaque]"), "{shown}");
+}

@@ -159,3 +159,19 @@ fn what_is_remembered_can_be_passed_on() {
     elsewhere.lictor(&["import", "shared.yaml", "--yes"]);
     assert_eq!(calls(&elsewhere, json!({"q": "b"})).code, 2, "another server there");
 }
+
+#[test]
+fn what_a_remembered_tool_answers_is_not_asked_again() {
+    let sandbox = with_server("acme-server");
+    for input in ["a", "b", "c"] {
+        assert_eq!(calls(&sandbox, json!({"q": input})).code, 2);
+    }
+    let Some(terminal) = Terminal::open(&sandbox) else { return };
+    terminal.run("lictor approve; echo ended-$?");
+    terminal.wait_for("[1/3]");
+    terminal.run("r");
+    let screen = terminal.wait_for("ended-0");
+    assert!(!screen.contains("[2/3]"), "{screen}");
+    assert!(waiting(&sandbox).is_empty());
+    assert_eq!(calls(&sandbox, json!({"q": "b"})).code, 0);
+}

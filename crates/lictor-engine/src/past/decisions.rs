@@ -1,6 +1,6 @@
 //! Decisions as people look for them.
 
-use lictor_core::{Action, Decision, Evaluation, Facts, SessionKey, Timestamp};
+use lictor_core::{Action, ActionKind, Decision, Evaluation, Facts, SessionKey, Timestamp};
 use lictor_store::{Query, Record, Store, StoreError, StoreExt as _};
 use serde_json::value::RawValue;
 
@@ -127,8 +127,13 @@ impl Wanted {
 #[must_use]
 pub fn title(action: &Action) -> String {
     let what = ["command", "path", "url", "code", "agent"].into_iter().find_map(|field| action.text(field));
-    let what =
-        what.map_or_else(|| action.task_type.clone().unwrap_or_else(|| action.tool.clone()), str::to_owned);
+    // Of a tool that is known by its name alone, that name comes first.
+    let named = matches!(action.kind, ActionKind::Tool) && !action.tool.is_empty();
+    let what = match what {
+        Some(what) if named => format!("{} {what}", action.tool),
+        Some(what) => what.to_owned(),
+        None => action.task_type.clone().unwrap_or_else(|| action.tool.clone()),
+    };
     let one_line: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("{} {one_line}", action.kind)
 }
