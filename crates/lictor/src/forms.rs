@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use lictor_core::facts::Effect;
 use lictor_core::{Action, ActionKind, Evaluation, GivenVerdict, SessionKey, Tier, Value as Said};
 use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
@@ -9,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::dirs;
 use crate::rpc::AskedForm;
+use crate::runtime::Runtime;
 
 /// JSON Schemas of what several answers have in common, by name: of the command's `--json`, of `lictor rpc`, and over HTTP.
 pub const DEFINITIONS: &str = include_str!("forms/defs.json");
@@ -109,6 +111,37 @@ impl ActionForm {
         action.actor.chain = self.chain;
         action.tier = self.tier;
         action
+    }
+}
+
+/// The kinds of actions that Lictor knows by itself.
+pub const KINDS: [&str; 8] =
+    ["bash", "read", "write", "execute_code", "submit_task", "fetch", "tool", "delegate"];
+
+/// The kind that a caller probably meant by one that nothing describes: one slip away from a known one.
+#[must_use]
+pub fn meant_kind(runtime: &Runtime, action: &Action) -> Option<&'static str> {
+    let ActionKind::Other(kind) = &action.kind else { return None };
+    let near = KINDS.into_iter().find(|known| is_one_slip(kind, known))?;
+    let facts = runtime.engine().facts(action);
+    let unknown = facts.effects.iter().any(|effect| matches!(effect, Effect::Tool { described: None, .. }));
+    unknown.then_some(near)
+}
+
+/// Whether one letter is missing, too many, another one, or changed places with its neighbour.
+fn is_one_slip(word: &str, meant: &str) -> bool {
+    let (mut word, mut meant): (Vec<char>, Vec<char>) = (word.chars().collect(), meant.chars().collect());
+    for _ in 0..2 {
+        while word.last().is_some() && word.last() == meant.last() {
+            word.pop();
+            meant.pop();
+        }
+        word.reverse();
+        meant.reverse();
+    }
+    match (word.as_slice(), meant.as_slice()) {
+        ([a, b], [c, d]) => a == d && b == c,
+        (word, meant) => word.len() <= 1 && meant.len() <= 1,
     }
 }
 

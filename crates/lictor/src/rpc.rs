@@ -26,7 +26,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use crate::forms::EvaluationForm;
+use crate::forms::{EvaluationForm, meant_kind};
 use crate::runtime::Runtime;
 
 /// The version of the methods and their forms. Fields may be added within a version; nothing else changes.
@@ -147,6 +147,12 @@ impl Call<'_> {
     fn evaluate(&self, params: EvaluateParams) -> Result<Evaluation, RpcError> {
         let action = params.action.into_action(&self.runtime.project().root);
         self.access.permit(self.runtime, action.session.as_ref())?;
+        if let Some(near) = meant_kind(self.runtime, &action) {
+            let kind = &action.kind;
+            return Err(RpcError::Params(format!(
+                "`{kind}` is not a kind of action; did you mean `{near}`?"
+            )));
+        }
         let observing = self.runtime.policy().is_observing();
         Ok(match params.mode {
             ModeForm::Dry => self.runtime.evaluate_dry(&action),

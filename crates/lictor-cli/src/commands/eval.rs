@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use lictor::Runtime;
-use lictor::forms::{self, ActionForm, EvaluationForm};
+use lictor::forms::{self, ActionForm, EvaluationForm, KINDS};
 use lictor_config::diagnostic::closest;
 use lictor_core::{Action, Decision, Evaluation};
 use serde_json::{Map, Value, json};
@@ -112,8 +112,6 @@ pub fn judge_one(kind: &str, what: &str, cwd: &Path) -> Result<(Runtime, Evaluat
 
 /// The kind of action that people try most.
 const BASH: &str = "bash";
-/// The kinds that people can name.
-const KINDS: [&str; 8] = [BASH, "read", "write", "execute_code", "submit_task", "fetch", "tool", "delegate"];
 
 fn action(kind: &str, what: &str, payload: Option<&str>) -> Result<Action> {
     if !KINDS.contains(&kind) {
@@ -195,6 +193,10 @@ fn one(line: &str, cwd: &Path, runtimes: &mut HashMap<PathBuf, Runtime>) -> Resu
         runtimes.insert(project.root.clone(), Runtime::of_project(project.clone())?);
     }
     let runtime = runtimes.get(&project.root).context("no policy for this directory")?;
+    if let Some(near) = forms::meant_kind(runtime, &action) {
+        let kind = &action.kind;
+        return Err(exit::usage(format!("`{kind}` is not a kind of action; did you mean `{near}`?")));
+    }
     let evaluation = runtime.evaluate_dry(&action);
     let mut value = serde_json::to_value(EvaluationForm::from(&evaluation))?;
     if let (Some(id), Some(fields)) = (id, value.as_object_mut()) {
