@@ -22,6 +22,19 @@ pub fn directory(text: &str) -> Result<PathBuf, String> {
     if path.is_dir() { Ok(path) } else { Err("there is no such directory".to_owned()) }
 }
 
+/// How many of something: at least one.
+pub fn some(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "write a number from 1 on".to_owned())
+}
+
+/// The number of a decision.
+pub fn decision(text: &str) -> Result<u64, String> {
+    let number = text.strip_prefix('#').unwrap_or(text).parse();
+    number.map_err(|_| {
+        "write the number that Lictor gave with the decision; `lictor log` shows them".to_owned()
+    })
+}
+
 /// How strict a decision is, as people type it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Strictness {

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use lictor_agents::commands::{self, Audience};
 use lictor_agents::install;
@@ -215,6 +216,9 @@ pub fn main(args: &[OsString]) -> ExitCode {
             let usage = error.use_stderr();
             // Nobody is left to tell when the stream is closed.
             let _ = error.print();
+            if let Some(meant) = meant(&error, args) {
+                output::tell(&format!("\n{meant}\n"));
+            }
             return ExitCode::from(if usage { Exit::Usage } else { Exit::Ok }.code());
         }
     };
@@ -356,10 +360,28 @@ pub fn nearest(known: &clap::Command, word: &str) -> String {
     }
 }
 
+/// What a word that is no command probably meant, where the parser has no idea.
+fn meant(error: &clap::Error, args: &[OsString]) -> Option<String> {
+    let known = error.get(ContextKind::SuggestedSubcommand).is_some();
+    let word = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) if !known => word,
+        _ => return None,
+    };
+    if TOPICS.iter().any(|(topic, _)| topic == word) {
+        return Some(format!("`lictor help {word}` is about this"));
+    }
+    let top = definition();
+    let words = args.iter().filter_map(|arg| arg.to_str()).take_while(|arg| arg != word);
+    let above = words.fold(&top, |command, word| command.find_subcommand(word).unwrap_or(command));
+    Some(nearest(above, word))
+}
+
+/// What `lictor help` knows beside commands.
+const TOPICS: [(&str, &str); 2] = [("exit-codes", exit::HELP), ("upgrade", UPGRADE)];
+
 fn help(topic: &[String]) -> anyhow::Result<Exit> {
     let page = match topic {
-        [word] if word == "exit-codes" => Some(exit::HELP),
-        [word] if word == "upgrade" => Some(UPGRADE),
+        [word] => TOPICS.iter().find(|(topic, _)| topic == word).map(|(_, page)| *page),
         _ => None,
     };
     if let Some(page) = page {

@@ -21,7 +21,7 @@ use lictor_core::{Clock, Digest, Redact, Secrets, Timestamp};
 use lictor_store::{Buffered, Draft, Durability, Keys, Space, Store, StoreExt as _, Transaction, View};
 
 pub use error::LedgerError;
-pub use event::{Change, Step};
+pub use event::{Change, KINDS, Step};
 pub use invitation::{Invitation, TOKEN_LASTS_MS};
 pub use read::Recent;
 pub use rows::Watch;

@@ -32,7 +32,7 @@ use candidates::{Candidate, candidates, tool};
 pub(crate) use edit::{of_tool, without_lines};
 
 /// The kind of the record that an exception leaves.
-const ADDED: &str = "exception.added";
+pub const ADDED: &str = "exception.added";
 /// So many changes make an exception at most.
 const MAX_CHANGES: usize = 6;
 
@@ -415,6 +415,19 @@ pub fn undo(project: &Project, store: Option<&dyn Store>, id: u64) -> Result<Vec
         }
     }
     Ok(undone)
+}
+
+/// The decision of the newest exception that a policy file still holds.
+///
+/// # Errors
+/// When the record cannot be read.
+pub fn newest(project: &Project, store: &dyn Store) -> Result<Option<u64>, Error> {
+    let records = store.view(|view| view.records(&Query::all().kind(ADDED).newest_first()))?;
+    let bodies = records.iter().filter_map(|record| serde_json::from_str::<Value>(&record.body).ok());
+    let files = [project.policy_file(), project.dirs().user_policy.clone()];
+    let texts: Vec<String> = files.iter().filter_map(|file| fs::read_to_string(file).ok()).collect();
+    let held = |id: &u64| texts.iter().any(|text| edit::without(text, *id).is_some());
+    Ok(bodies.filter_map(|body| body.get("id").and_then(Value::as_u64)).find(held))
 }
 
 /// The files of the newest exception for a decision.

@@ -14,7 +14,7 @@ use lictor_core::Decision;
 use serde_json::json;
 
 use super::{explain, replay, wrong};
-use crate::args::Common;
+use crate::args::{self, Common};
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
@@ -35,12 +35,13 @@ Examples:
 Exit codes: 0 written, 1 no exception is possible, 3 nothing was written because nobody said yes.")]
 pub struct AllowArgs {
     /// The number that Lictor gave with the decision; without it, the newest one that was stopped.
+    #[arg(value_parser = args::decision)]
     id: Option<u64>,
     /// Write without asking.
     #[arg(long)]
     yes: bool,
-    /// Take the exception for that decision out again.
-    #[arg(long, requires = "id")]
+    /// Take the exception for that decision out again; without a number, the newest exception.
+    #[arg(long)]
     undo: bool,
     #[command(flatten)]
     common: Common,
@@ -53,7 +54,11 @@ const SHOWN: usize = 5;
 pub fn run(args: &AllowArgs) -> Result<Exit> {
     let project = here::project(&args.common.cwd);
     here::people_only("allow", &project)?;
-    if let (true, Some(id)) = (args.undo, args.id) {
+    if args.undo {
+        let id = match args.id {
+            Some(id) => id,
+            None => newest(&project)?,
+        };
         return undo(&project, id, args.common.json);
     }
     let store = project.existing_store()?;
@@ -162,6 +167,12 @@ fn closing(stopped: &Decided, exception: &Exception, test: Option<&str>, agreed:
     }
     text += "running sessions keep to what they have seen until `lictor session refresh`\n";
     text + &format!("undo: lictor allow {} --undo\n", stopped.id)
+}
+
+/// The decision of the newest exception that a policy file still holds.
+fn newest(project: &Project) -> Result<u64> {
+    let store = project.existing_store()?;
+    allow::newest(project, &*store)?.ok_or_else(|| exit::not_there("no policy file holds an exception"))
 }
 
 /// Takes the exception for a decision out of the files that hold it.

@@ -10,14 +10,15 @@ use clap::{Args, Subcommand};
 use clap_complete::ArgValueCandidates;
 use lictor::log::{Evaluated, kind};
 use lictor::past::{COUNTED, Further};
-use lictor::{Project, Snapshot, anchor, checkpoint, keeping};
+use lictor::{Project, Snapshot, allow, anchor, checkpoint, keeping};
 use lictor_config::diagnostic::closest;
 use lictor_core::{Decision, text};
-use lictor_store::{Anchor, Query, Record, Store, StoreExt as _, verify};
+use lictor_ledger::ledger;
+use lictor_store::{Anchor, Query, Record, Retained, Store, StoreExt as _, verify};
 use serde_json::{Value, json};
 
 use super::{log, session};
-use crate::args::{Common, Strictness};
+use crate::args::{self, Common, Strictness};
 use crate::candidates;
 use crate::exit::{self, Exit};
 use crate::here;
@@ -62,7 +63,7 @@ enum AuditCommand {
         #[arg(long, value_enum)]
         decision: Option<Strictness>,
         /// At most so many.
-        #[arg(long, default_value_t = 100)]
+        #[arg(long, default_value = "100", value_parser = args::some)]
         limit: usize,
     },
     /// What would have been stopped while the policy only observed (`mode: observe`).
@@ -109,7 +110,7 @@ enum AuditCommand {
     RotateKey,
 }
 
-/// The kinds of records that people look for.
+/// The kinds of records that Lictor writes, beside those of the ledger.
 const KINDS: &[&str] = &[
     kind::APPROVAL_COUNTED,
     kind::APPROVAL_DENIED,
@@ -118,16 +119,10 @@ const KINDS: &[&str] = &[
     checkpoint::KIND,
     "decision.wrong",
     kind::EVALUATED,
+    allow::ADDED,
     kind::FEEDBACK_GIVEN,
-    "finding.acknowledged",
-    "finding.cleared",
-    "finding.confirmed",
-    "finding.lowered",
-    "finding.raised",
-    "finding.recorded",
-    "finding.refined",
-    "finding.reported-again",
     kind::GRANT_EXPIRED,
+    kind::GRANT_REFUSED,
     kind::GRANT_USED,
     kind::HAPPENED,
     keeping::KEY_ROTATED,
@@ -146,6 +141,7 @@ const KINDS: &[&str] = &[
     kind::STOP_CHECKED,
     kind::TODOS_LISTED,
     "program.trusted",
+    Retained::KIND,
 ];
 
 /// Runs the command.
@@ -236,13 +232,15 @@ fn archive(project: &Project, keep: Option<&str>, json: bool) -> Result<Exit> {
 /// The kind of records that is meant. What a newer Lictor has written counts as known.
 fn known_kind<'a>(store: &dyn Store, word: &'a str) -> Result<&'a str> {
     let written = || store.view(|view| view.records(&Query::all().kind(word).limit(1)));
-    if KINDS.contains(&word) || !written()?.is_empty() {
+    let mut kinds = [KINDS, ledger::KINDS].concat();
+    kinds.sort_unstable();
+    if kinds.contains(&word) || !written()?.is_empty() {
         return Ok(word);
     }
-    let meant = closest(word, KINDS.iter().copied())
+    let meant = closest(word, kinds.iter().copied())
         .map(|near| format!("; did you mean `{near}`?"))
         .unwrap_or_default();
-    Err(exit::usage(format!("there are no records of kind `{word}`{meant}\nkinds: {}", KINDS.join(", "))))
+    Err(exit::usage(format!("there are no records of kind `{word}`{meant}\nkinds: {}", kinds.join(", "))))
 }
 
 fn collect(store: &dyn Store, query: Query, limit: usize, least: Option<Decision>) -> Result<Vec<Record>> {

@@ -41,7 +41,7 @@ enum CouncilCommand {
     /// List past reviews and their results, newest first.
     History {
         /// At most so many.
-        #[arg(long, default_value_t = 20)]
+        #[arg(long, default_value = "20", value_parser = crate::args::some)]
         limit: usize,
     },
     /// Run a council now and record its findings; exit 2 when a guardrail is hit.

@@ -28,7 +28,7 @@ pub struct GraphArgs {
     #[arg(long, value_enum, default_value = "text", conflicts_with = "json")]
     format: Format,
     /// Mark the path of this decision (its number, as `explain` takes it).
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = crate::args::decision)]
     highlight: Option<u64>,
     #[command(flatten)]
     common: Common,

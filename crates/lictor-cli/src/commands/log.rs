@@ -17,7 +17,7 @@ use lictor_store::StoreError;
 use serde_json::json;
 
 use super::session;
-use crate::args::{Common, Strictness};
+use crate::args::{self, Common, Strictness};
 use crate::candidates;
 use crate::exit::{self, Exit};
 use crate::here;
@@ -61,7 +61,7 @@ pub struct LogArgs {
     #[arg(long, value_name = "ID", add = ArgValueCandidates::new(candidates::sessions))]
     session: Option<String>,
     /// The newest so many; 20 when neither this nor `--since` is given.
-    #[arg(short = 'n', long, value_name = "COUNT")]
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = args::some)]
     lines: Option<usize>,
     /// Go on and show decisions as they are made.
     #[arg(short = 'f', long, conflicts_with = "until")]
@@ -157,7 +157,10 @@ fn known_rule(rule: &str, store: &dyn Store) -> Result<()> {
         return Ok(());
     }
     let families = known.iter().filter_map(|known| known.split_once('.')).map(|(family, _)| family);
-    let near = closest(rule, known.iter().copied().chain(families));
+    // Of a long name people remember how it begins.
+    let begins = |id: &&str| id.rsplit_once('-').and_then(|(stem, _)| closest(rule, [stem])).is_some();
+    let near =
+        closest(rule, known.iter().copied().chain(families)).or_else(|| known.iter().copied().find(begins));
     let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
     Err(exit::usage(format!("there is no rule `{rule}`{near}")))
 }

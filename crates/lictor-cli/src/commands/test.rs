@@ -162,7 +162,9 @@ fn collect(project: &Project, paths: &[PathBuf]) -> Result<Collected> {
             files.push(path.clone());
         }
     }
-    files.retain(|file| file.extension().is_some_and(|end| end == "yaml" || end == "yml"));
+    // A file that was named is read whatever its name is.
+    let named = |file: &PathBuf| paths.contains(file);
+    files.retain(|file| named(file) || file.extension().is_some_and(|end| end == "yaml" || end == "yml"));
     files.sort();
     let mut tests = Vec::new();
     let mut problems = Vec::new();

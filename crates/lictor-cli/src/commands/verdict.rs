@@ -47,7 +47,7 @@ enum VerdictCommand {
     /// List the verdicts that changed last.
     Retro {
         /// At most so many.
-        #[arg(long, default_value_t = 10)]
+        #[arg(long, default_value = "10", value_parser = crate::args::some)]
         limit: usize,
         /// Only this level and worse: LOW, MEDIUM, HIGH, CRITICAL.
         #[arg(long, value_name = "LEVEL", default_value = "LOW")]

@@ -25,6 +25,7 @@ Examples:
   lictor wrong 12 --should ask --reason 'a person may decide this'")]
 pub struct WrongArgs {
     /// The number that Lictor gave with the decision.
+    #[arg(value_parser = crate::args::decision)]
     id: u64,
     /// What should have been decided. Without it: `pass` for what was stopped, `block` for what was not.
     #[arg(long, value_enum)]

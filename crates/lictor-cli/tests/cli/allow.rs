@@ -262,4 +262,10 @@ fn what_was_changed_since_stays_when_an_exception_is_taken_back() {
     let back = fs::read_to_string(sandbox.project().join("governance.yaml")).unwrap();
     assert!(back.contains("- src/red.txt\n") && back.contains("max_actions: 99"), "{back}");
     assert!(!passes(&called(&sandbox, "s2", &file(&sandbox, "Read", "src/red.txt"))));
+    // Without a number it is the newest that is still there.
+    assert_eq!(sandbox.lictor(&["allow", "2", "--yes"]).code, 0);
+    let undone = sandbox.lictor(&["allow", "--undo"]);
+    assert!(undone.code == 0 && undone.stdout.contains("exception for decision 2"), "{undone:?}");
+    let none = sandbox.lictor(&["allow", "--undo"]);
+    assert!(none.code == 1 && none.stderr.contains("no policy file holds an exception"), "{none:?}");
 }

@@ -216,6 +216,31 @@ struct Body<T> {
     event: T,
 }
 
+/// The kinds of all records that the ledger writes.
+pub const KINDS: &[&str] = &[
+    "council.answered",
+    "council.attested",
+    "council.summoned",
+    "finding.acknowledged",
+    "finding.cleared",
+    "finding.confirmed",
+    "finding.kept",
+    "finding.lowered",
+    "finding.raised",
+    "finding.recorded",
+    "finding.refined",
+    "finding.regraded",
+    "finding.reopened",
+    "finding.reported-again",
+    "finding.waived",
+    "gate.bypassed",
+    "gate.judged",
+    "plan.opened",
+    "plan.purged",
+    "reviewer.invited",
+    "reviewer.reported",
+];
+
 impl Event {
     pub(crate) fn kind(&self) -> &'static str {
         match self {

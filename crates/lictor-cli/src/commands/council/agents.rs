@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::Args;
+use clap::{ArgGroup, Args};
 use lictor::{ActiveCouncils, Invited, Project, ProjectLedger};
 use lictor_ledger::council::{Council, Plan};
 use lictor_ledger::{Level, PlanHash, jsonl};
@@ -17,7 +17,7 @@ use crate::output;
 use crate::time_format;
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(group(ArgGroup::new("result").required(true).args(["clean", "findings"])), after_help = "\
 Examples:
   lictor council report --plan-hash 3f2a… --reviewer security --token T --clean
   lictor council report --plan-hash 3f2a… --reviewer security --token T --findings f.jsonl
@@ -35,7 +35,7 @@ pub struct ReportArgs {
     #[arg(long)]
     token: String,
     /// It looked and found nothing.
-    #[arg(long, conflicts_with = "findings", required_unless_present = "findings")]
+    #[arg(long)]
     clean: bool,
     /// What it found, one JSON object a line; `-` for standard input.
     #[arg(long, value_name = "FILE")]

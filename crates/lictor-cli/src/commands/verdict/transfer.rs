@@ -49,7 +49,7 @@ pub struct ExportArgs {
     #[arg(long, value_name = "HASH")]
     plan_hash: Vec<String>,
     /// Without plans: how many of the last changed.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value = "100", value_parser = crate::args::some)]
     limit: usize,
     /// What to print.
     #[arg(long, value_enum, default_value = "sarif")]
