@@ -5,8 +5,12 @@
 mod world;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use lictor_core::{Action, ActionKind, Decision};
+use lictor_core::{Action, ActionKind, Decision, SharedGuard};
+use lictor_guards::{
+    KnownTools, KnownToolsConfig, Network, NetworkConfig, RememberedTool, Rules, SelfProtection,
+};
 use serde_json::{Value, json};
 use world::Judge;
 
@@ -92,4 +96,92 @@ fn what_goes_out_in_a_persons_name_is_asked_about() {
         assert_eq!(decide(tool, json!({"text": "x"})), Decision::Ask, "{tool}");
     }
     assert!(decide("mcp__gmail__create_draft", json!({"text": "x"})).allows());
+}
+
+/// The default policy of a person who said yes to tools for good.
+fn remembering(tools: &[&str], network: NetworkConfig) -> Judge {
+    let remembered =
+        tools.iter().map(|tool| RememberedTool { tool: (*tool).to_owned(), server: None }).collect();
+    Judge::of(vec![
+        Arc::new(SelfProtection) as SharedGuard,
+        Arc::new(Rules::recommended()),
+        Arc::new(Network::new(network)),
+        Arc::new(KnownTools::new(KnownToolsConfig { remembered, ..Default::default() })),
+    ])
+}
+
+#[test]
+fn a_persons_yes_to_a_tool_says_nothing_about_what_its_fields_hold() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/undescribed.yaml");
+    let groups: Vec<Value> = serde_saphyr::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    for group in groups {
+        let cases = |key: &str| group[key].as_array().cloned().unwrap_or_default();
+        let decide = |case: &Value| {
+            let tool = case["tool"].as_str().unwrap_or("mcp__zz__yy");
+            let judge = remembering(&[tool], NetworkConfig::default());
+            let judged = judge.action(&call(tool, case["input"].clone()));
+            (judged.value.settle(), format!("{}: {case}: {judged:?}", group["class"]))
+        };
+        for (decision, case) in cases("match").iter().map(decide) {
+            assert!(!decision.allows(), "passes: {case}");
+        }
+        for (decision, case) in cases("not_match").iter().map(decide) {
+            assert!(decision.allows(), "is stopped: {case}");
+        }
+        // Whoever is not known yet is asked about, whatever harmless thing the fields say.
+        for case in cases("not_match").iter().filter(|case| case["tool"].is_null()) {
+            let judged = Judge::new().action(&call("mcp__zz__yy", case["input"].clone()));
+            assert_eq!(judged.value.settle(), Decision::Ask, "{case}");
+        }
+    }
+}
+
+#[test]
+fn addresses_in_fields_of_any_tool_are_hosts_that_it_talks_to() {
+    let network = NetworkConfig { deny: vec!["evil.example".to_owned()], ..Default::default() };
+    let judge = remembering(&["mcp__zz__yy"], network);
+    let decide = |input: Value| judge.action(&call("mcp__zz__yy", input)).value.settle();
+    for input in [
+        json!({"url": "https://evil.example/x"}),
+        json!({"url": "evil.example/x"}),
+        json!({"webhookUrl": "https://evil.example"}),
+        json!({"options": {"endpoints": ["https://fine.example", "https://evil.example"]}}),
+        json!({"where": "wss://evil.example/socket"}),
+        json!({"host": "evil.example"}),
+    ] {
+        assert_eq!(decide(input.clone()), Decision::Block, "{input}");
+    }
+    for input in [
+        json!({"url": "https://fine.example/x"}),
+        json!({"url": "/issues/3"}),
+        json!({"url": ""}),
+        json!({"link": "see the notes"}),
+        json!({"text": "https://evil.example is a bad place"}),
+        json!({"message": "https://evil.example"}),
+    ] {
+        assert!(decide(input.clone()).allows(), "{input}");
+    }
+}
+
+#[test]
+fn what_a_repository_says_of_a_tool_takes_nothing_away() {
+    use lictor_observe::describe::{Source, Text, Tool};
+    let decide = |tool: &str, described: Value, input: Value, remembered: bool| {
+        let source: Source = serde_json::from_value(described).unwrap();
+        let acts = source.read().unwrap().into();
+        let names = Text::Owned(tool.to_owned());
+        let own = lictor_observe::DescribedTool {
+            tool: Tool { servers: Text::Borrowed(""), names, acts },
+            from: "governance.yaml".to_owned(),
+            trusted: false,
+        };
+        let names: &[&str] = if remembered { &[tool] } else { &[] };
+        let judge = remembering(names, NetworkConfig::default()).describing(own);
+        judge.action(&call(tool, input)).value.settle()
+    };
+    let sql = json!({"sql": "DROP TABLE users"});
+    assert!(!decide("mcp__zz__yy", json!({"verb": "read", "object": "data"}), sql.clone(), true).allows());
+    assert!(!decide("mcp__postgres__query", json!({}), sql, true).allows());
+    assert!(!decide("mcp__zz__nuke", json!({"reads": "path"}), json!({"path": "a.txt"}), false).allows());
+    assert!(decide("mcp__zz__yy", json!({"reads": "path"}), json!({"path": "a.txt"}), true).allows());
 }

@@ -1,5 +1,6 @@
 //! From an action to facts: one file for each way an action can be given.
 
+mod arguments;
 mod code;
 mod described;
 mod files;

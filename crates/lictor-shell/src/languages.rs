@@ -28,6 +28,7 @@ use std::collections::BTreeSet;
 use lictor_core::facts::{Access, OpaqueWhat};
 
 use crate::call::{Call, Next, Report};
+pub use crate::programs::sql::is_sql;
 
 /// Reports what `body`, code in `language`, does when the call runs it.
 pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {

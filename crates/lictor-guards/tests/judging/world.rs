@@ -69,6 +69,12 @@ impl Judge {
         Self { graph, world, project }
     }
 
+    /// The same where a tool is described.
+    pub fn describing(mut self, tool: lictor_observe::DescribedTool) -> Self {
+        self.project.described.push(tool);
+        self
+    }
+
     pub fn facts(&self, action: &Action) -> lictor_core::Facts {
         facts(action, &self.project, &self.world)
     }

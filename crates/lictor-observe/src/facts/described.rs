@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use lictor_core::facts::{Access, Cardinality, Effect, Facts, Place, Reach};
+use lictor_core::facts::{Access, Cardinality, Effect, Facts, OpaqueWhat, Place, Reach};
 use lictor_core::{Action, ActionKind};
 use lictor_shell::Reading;
 use lictor_shell::call::Report;
@@ -13,7 +13,7 @@ use crate::describe::{Act, How, Text, Tool};
 use crate::place::Looker;
 use crate::project::DescribedTool;
 
-/// Reports what a described tool does; `false` when nobody described it.
+/// Reports what a described tool does; `false` when nobody described it whose word is enough.
 pub(super) fn tool(
     action: &Action,
     server: Option<&str>,
@@ -24,14 +24,16 @@ pub(super) fn tool(
     let full = if action.tool.is_empty() { name } else { action.tool.as_str() };
     let own = looker.project.described.iter().find(|own| any_fits(&own.tool.names, full));
     let shipped = || TOOLS.iter().find(|(_, tool)| fits(tool, server, name));
-    let (described, acts) = match own {
-        // A repository's description adds what is known; it does not make the tool one that may be used.
-        Some(own) => (own.trusted.then(|| own.from.clone()), &own.tool.acts),
-        None => match shipped() {
-            Some((family, tool)) => (Some((*family).to_owned()), &tool.acts),
-            None => return false,
-        },
+    // A repository's description adds what is known; it neither makes the tool one that may be used nor takes anything
+    // away from what is known of it.
+    let trusted = own.is_none_or(|own| own.trusted);
+    let other = if own.is_some() && trusted { None } else { shipped() };
+    let described = match (own, other) {
+        (Some(own), _) => trusted.then(|| own.from.clone()),
+        (None, Some((family, _))) => Some((*family).to_owned()),
+        (None, None) => return false,
     };
+    let acts = own.map(|own| &own.tool.acts).into_iter().chain(other.map(|(_, tool)| &tool.acts));
     facts.effects.push(Effect::Tool {
         server: server.map(str::to_owned),
         name: name.to_owned(),
@@ -39,14 +41,17 @@ pub(super) fn tool(
         definition: None,
     });
     let mut judged: Vec<&str> = Vec::new();
-    for act in acts.iter() {
+    for act in acts.flat_map(|acts| acts.iter()) {
         judged.extend(apply(act, action, name, looker, facts));
     }
     // A path that the description does not name is at least looked at.
     for path in files::paths(action).into_iter().filter(|path| !judged.contains(path)) {
         looker.add_place(facts, looker.path(path, Access::Read, false), Access::Read, false, None);
     }
-    true
+    if !trusted && other.is_none() {
+        facts.opaque.push(super::opaque(OpaqueWhat::Tool, &action.tool));
+    }
+    trusted || other.is_some()
 }
 
 /// A call of a tool that submits tasks, as the task that it submits. `None` where it is what it says.
@@ -112,7 +117,9 @@ fn apply<'a>(
                 true => super::tools::quoted(&texts),
                 false => texts.join(" "),
             };
-            if let Some(words) = super::tools::arguments(action).filter(|_| !list && !command.is_empty()) {
+            if let Some(words) =
+                super::tools::arguments_in(&action.payload).filter(|_| !list && !command.is_empty())
+            {
                 command = format!("{command} {words}");
             }
             if command.is_empty() {
@@ -193,7 +200,7 @@ fn access(how: How) -> Access {
 }
 
 /// What a statement does to a database, as if it were given to a client.
-fn statement(sql: &str, looker: &Looker<'_>, facts: &mut Facts) {
+pub(super) fn statement(sql: &str, looker: &Looker<'_>, facts: &mut Facts) {
     let call = code::interpreter("sql", looker);
     let mut report = Report::default();
     lictor_shell::languages::judge("sql", sql, &call, &mut report);

@@ -2,9 +2,9 @@
 
 use lictor_core::Action;
 use lictor_core::facts::{Access, Effect, Facts, OpaqueWhat};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{described, files, opaque};
+use super::{arguments, described, files, opaque};
 use crate::place::Looker;
 
 /// What a word of a tool's name says it does with a path. The first that fits counts; worse deeds come first.
@@ -73,18 +73,22 @@ pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
         }
         return;
     }
-    facts.effects.push(Effect::Tool {
-        server: server.map(str::to_owned),
-        name: name.to_owned(),
-        described: None,
-        definition: None,
-    });
+    if !facts.effects.iter().any(|effect| matches!(effect, Effect::Tool { .. })) {
+        facts.effects.push(Effect::Tool {
+            server: server.map(str::to_owned),
+            name: name.to_owned(),
+            described: None,
+            definition: None,
+        });
+    }
     let runs = words.iter().any(|word| {
         matches!(word.as_str(), "run" | "exec" | "execute" | "shell" | "bash" | "terminal" | "command")
     });
-    if runs && let Some(command) = command_line(action) {
-        looker.add(facts, lictor_shell::read(&command, looker));
+    let command = command_line(action).filter(|_| runs);
+    if let Some(command) = &command {
+        looker.add(facts, lictor_shell::read(command, looker));
     }
+    arguments::judge(action, &words, command.as_deref(), looker, facts);
     if words.iter().any(|word| UNPACKING.contains(&word.as_str())) {
         unpacked(action, looker, facts);
     }
@@ -125,20 +129,21 @@ pub(super) fn command_line(action: &Action) -> Option<String> {
     const PROGRAMS: [&str; 3] = ["program", "executable", "binary"];
     let text = COMMANDS.iter().find_map(|field| action.text(field)).map(str::to_owned);
     let program = || PROGRAMS.iter().find_map(|field| action.text(field)).map(|program| quoted(&[program]));
-    let line = text.or_else(|| COMMANDS.iter().find_map(|field| words_in(action, field))).or_else(program);
-    match (line, arguments(action)) {
+    let line =
+        text.or_else(|| COMMANDS.iter().find_map(|field| words_in(&action.payload, field))).or_else(program);
+    match (line, arguments_in(&action.payload)) {
         (Some(line), Some(rest)) => Some(format!("{line} {rest}")),
         (line, rest) => line.or(rest),
     }
 }
 
 /// The words that stand beside a command.
-pub(super) fn arguments(action: &Action) -> Option<String> {
-    ["args", "arguments", "argv"].iter().find_map(|field| words_in(action, field))
+pub(super) fn arguments_in(fields: &Map<String, Value>) -> Option<String> {
+    ["args", "arguments", "argv"].iter().find_map(|field| words_in(fields, field))
 }
 
-fn words_in(action: &Action, field: &str) -> Option<String> {
-    let list: Vec<&str> = action.payload.get(field)?.as_array()?.iter().filter_map(Value::as_str).collect();
+fn words_in(fields: &Map<String, Value>, field: &str) -> Option<String> {
+    let list: Vec<&str> = fields.get(field)?.as_array()?.iter().filter_map(Value::as_str).collect();
     Some(quoted(&list))
 }
 
@@ -272,7 +277,7 @@ fn path_name<'a>(inner: &str, around: &'a str) -> &'a str {
 }
 
 /// JSON that is written into a text; `[id]/page.tsx` is none.
-fn json_in(text: &str) -> Option<Value> {
+pub(super) fn json_in(text: &str) -> Option<Value> {
     let inner: Value = text.starts_with(['{', '[']).then(|| serde_json::from_str(text).ok())??;
     (inner.is_array() || inner.is_object()).then_some(inner)
 }
@@ -368,7 +373,7 @@ fn split_name<'a>(tool: &'a str, kind: &'a str) -> (Option<&'a str>, &'a str) {
 }
 
 /// The words of a name in snake, kebab or camel case, lower case.
-fn words(name: &str) -> Vec<String> {
+pub(super) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut lower = false;
     for char in name.chars() {

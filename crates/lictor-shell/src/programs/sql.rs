@@ -1,10 +1,14 @@
 //! What SQL statements do: enough of a tokenizer to tell data from statements.
 
+mod statement;
+
 use lictor_core::facts::{Access, DatabaseEffect};
 
 use super::report::short;
 use crate::call::Report;
 use crate::operand::{Arg, Cwd, Operand};
+
+pub use statement::is_sql;
 
 /// Longest text that is read.
 const LONGEST: usize = 1 << 20;
