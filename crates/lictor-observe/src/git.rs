@@ -1,12 +1,14 @@
 //! Git's own files, read without running git.
 
 mod ignored;
+mod objects;
 pub(crate) mod refs;
 mod state;
 
-pub(crate) use refs::are_kept_elsewhere;
+pub(crate) use refs::{Refs, are_kept_elsewhere, common_directory};
 pub(crate) use state::{
-    Untracked, blob, holds_nothing_new, repository_of, tree_holds_nothing_new, untracked,
+    Untracked, blob, has_only_known_files, holds_nothing_new, repository_of, submodules,
+    tree_holds_nothing_new, untracked,
 };
 
 use crate::observer::{Observer, Seen};

@@ -96,7 +96,8 @@ pub(crate) fn created(
             let text = file.and_then(|file| looker.observer.text(&file, DIFF_LIMIT));
             arrival.patch(text.as_deref(), *strip);
         }
-        Incoming::Unknown => arrival.fear(&target.path, &Name::Any, true),
+        Incoming::Nothing | Incoming::Submodules => {}
+        Incoming::Unknown | Incoming::Commit { .. } => arrival.fear(&target.path, &Name::Any, true),
     }
     arrival.created
 }

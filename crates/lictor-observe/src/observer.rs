@@ -73,6 +73,8 @@ pub trait Observer {
     fn content(&self, path: &str, limit: usize) -> Option<Digest>;
     /// What a regular file holds, `None` when it is longer than `limit` bytes or cannot be read.
     fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>>;
+    /// At most `length` bytes of a regular file, from a place in it on.
+    fn part(&self, path: &str, from: u64, length: usize) -> Option<Vec<u8>>;
     /// Size and times of a regular file, links not followed; `None` when it is none.
     fn stat(&self, path: &str) -> Option<Stat>;
     /// Which regular file lies at a path, links followed; `None` when it is none.

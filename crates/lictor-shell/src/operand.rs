@@ -198,6 +198,17 @@ pub enum Incoming {
         /// Only these members.
         only: Vec<String>,
     },
+    /// The files of a commit, in place of all that git knows in a work tree.
+    Commit {
+        /// Its name.
+        name: Arg,
+        /// The branch leads there afterwards.
+        moves: bool,
+    },
+    /// Nothing: the work tree goes.
+    Nothing,
+    /// Nothing: the work trees of the repositories in a work tree go, or are made anew.
+    Submodules,
     /// The files that a diff names, below a target directory.
     Patch {
         /// The file that holds the diff.

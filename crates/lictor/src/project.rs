@@ -328,6 +328,10 @@ impl Observer for Eyes {
         RealObserver.bytes(path, limit)
     }
 
+    fn part(&self, path: &str, from: u64, length: usize) -> Option<Vec<u8>> {
+        RealObserver.part(path, from, length)
+    }
+
     fn stat(&self, path: &str) -> Option<Stat> {
         RealObserver.stat(path)
     }

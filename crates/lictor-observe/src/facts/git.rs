@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lictor_core::facts::{Access, Command, Effect, Existence, Facts, GitEffect, Place};
-use lictor_shell::{GitChanges, Operand};
+use lictor_shell::{GitChanges, Incoming, Operand};
 
 use crate::git::{self, Untracked};
 use crate::governing_file;
@@ -59,13 +59,62 @@ pub(super) fn takes_all(command: &Command) -> bool {
     }
 }
 
+/// What takes the place of the last commit.
+enum Replaced {
+    /// The same one.
+    ByItself,
+    /// Another one; whether other refs keep the last one.
+    Kept(bool),
+}
+
 impl Looker<'_> {
-    /// The whole work tree becomes what git has. Work is lost where it holds anything else.
+    /// The whole work tree becomes what git has, or that of another commit, or goes. Work is lost where it holds anything
+    /// else, and commits where only the branch has them that leads elsewhere then.
     pub(super) fn restored(&self, facts: &mut Facts, target: &Operand) {
-        let tree = self.operand(target, Access::List, true);
-        if changes_files(facts) || !git::tree_holds_nothing_new(&tree.path, self.observer, self.edits) {
-            facts.effects.push(Effect::Git { effect: GitEffect::DiscardWork, target: None });
+        let tree = self.operand(target, Access::List, true).path;
+        let clean = |tree: &str| git::tree_holds_nothing_new(tree, self.observer, self.edits);
+        let known = |tree: &str| {
+            let governs = |path: &str| governing_file::is_own(path, false, self.project, self.observer);
+            git::has_only_known_files(tree, self.observer, &governs)
+        };
+        let mut effect = GitEffect::DiscardWork;
+        let kept = match target.incoming.as_deref() {
+            Some(Incoming::Nothing) => clean(&tree) && known(&tree),
+            Some(Incoming::Submodules) => git::submodules(&tree, self.observer)
+                .is_some_and(|trees| trees.iter().all(|tree| clean(tree) && known(tree))),
+            Some(Incoming::Commit { name, moves }) if clean(&tree) => {
+                match self.replaced_head(facts, &tree, name.known()) {
+                    Some(Replaced::ByItself) => true,
+                    Some(Replaced::Kept(kept)) if *moves && !kept => {
+                        effect = GitEffect::DiscardCommits;
+                        false
+                    }
+                    // A file that git does not know may be in the way.
+                    Some(Replaced::Kept(_)) => known(&tree),
+                    None => false,
+                }
+            }
+            Some(Incoming::Commit { .. }) => false,
+            _ => clean(&tree),
+        };
+        if changes_files(facts) || !kept {
+            facts.effects.push(Effect::Git { effect, target: None });
         }
+    }
+
+    /// What another commit, by its name, means for the last one of a work tree. `None` when that cannot be told.
+    fn replaced_head(&self, facts: &Facts, tree: &str, name: Option<&str>) -> Option<Replaced> {
+        let git_dir = git::common_directory(tree, self.observer)?;
+        let refs = git::Refs::of(&git_dir, self.observer)?;
+        let (branch, head) = refs.head(tree)?;
+        let moves = |command: &Command| changes(command).is_none_or(|changes| changes.refs);
+        let before = facts.commands().count().saturating_sub(1);
+        let moved = facts.commands().take(before).any(|command| command.program == "git" && moves(command));
+        if !moved && name.and_then(|name| refs.named(name)) == Some(head) {
+            return Some(Replaced::ByItself);
+        }
+        let own = |name: &str| branch.as_deref() == Some(name);
+        Some(Replaced::Kept(refs.keep(&[head], &own)))
     }
 
     /// Whether `git branch -D` deletes only branches whose commits other branches or tags have, too.

@@ -1,8 +1,8 @@
 //! Branches and tags, and which commits they reach, read without running git.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read as _;
 
+use super::objects::{Id, Objects, id_of};
 use super::{LIMIT, directories, state::repository_of};
 use crate::observer::{Observer, Seen};
 
@@ -10,54 +10,101 @@ use crate::observer::{Observer, Seen};
 const MOST_REFS: usize = 2_000;
 /// So many commits are followed from all refs together.
 const MOST_COMMITS: usize = 500;
-/// The longest commit that is unpacked.
-const COMMIT: u64 = 64 * 1024;
 /// The most of a file of packed refs.
 const PACKED: usize = 4 * 1024 * 1024;
 
-/// Whether the commits of all these branches are those of other branches, of remote branches or of tags. What cannot be
-/// read, commits in packs among it, is not said to be kept.
+/// The refs of a repository, and the commits behind them.
+pub(crate) struct Refs<'a> {
+    objects: Objects<'a>,
+    observer: &'a dyn Observer,
+    all: BTreeMap<String, Id>,
+}
+
+/// Where the branches of the repository that a directory lies in are: of a linked work tree, in the common directory.
+pub(crate) fn common_directory(directory: &str, observer: &dyn Observer) -> Option<String> {
+    let below = format!("{}/.", directory.trim_end_matches('/'));
+    let directories = directories(repository_of(&below, observer)?, observer);
+    directories.into_iter().find(|dir| observer.look(&format!("{dir}/refs/heads")) == Seen::Directory)
+}
+
+impl<'a> Refs<'a> {
+    /// Those below a directory that holds branches. `None` when there are too many of them.
+    pub(crate) fn of(git_dir: &'a str, observer: &'a dyn Observer) -> Option<Self> {
+        let all = all(git_dir, observer)?;
+        Some(Self { objects: Objects::of(git_dir, observer), observer, all })
+    }
+
+    /// The branch that is checked out in a work tree, and the last commit of it. A detached one has no branch.
+    pub(crate) fn head(&self, directory: &str) -> Option<(Option<String>, Id)> {
+        let below = format!("{}/.", directory.trim_end_matches('/'));
+        let own = directories(repository_of(&below, self.observer)?, self.observer).pop()?;
+        let head = self.observer.text(&format!("{own}/HEAD"), LIMIT)?;
+        match head.trim().strip_prefix("ref: ") {
+            Some(name) => Some((Some(name.to_owned()), *self.all.get(name)?)),
+            None => Some((None, id_of(head.trim())?)),
+        }
+    }
+
+    /// The commit that a name stands for, where it is a plain one.
+    pub(crate) fn named(&self, name: &str) -> Option<Id> {
+        let places = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
+        let found = places.iter().find_map(|place| self.all.get(&format!("{place}{name}")));
+        found.copied().or_else(|| id_of(name))
+    }
+
+    /// Whether commits are those of other branches, of remote branches or of tags than these. What cannot be read is not
+    /// said to be kept.
+    pub(crate) fn keep(&self, commits: &[Id], except: &dyn Fn(&str) -> bool) -> bool {
+        let mut missing: BTreeSet<Id> = commits.iter().copied().collect();
+        let mut pending: Vec<Id> =
+            self.all.iter().filter(|(name, _)| !except(name)).map(|(_, id)| *id).collect();
+        let mut seen = BTreeSet::new();
+        missing.retain(|id| !pending.contains(id));
+        while let Some(id) = pending.pop().filter(|_| !missing.is_empty() && seen.len() < MOST_COMMITS) {
+            if seen.insert(id) {
+                for parent in self.objects.parents(&id) {
+                    missing.remove(&parent);
+                    pending.push(parent);
+                }
+            }
+        }
+        missing.is_empty()
+    }
+
+    /// What a directory of a commit holds.
+    pub(crate) fn entries(&self, commit: &Id, directory: &str) -> Option<BTreeMap<String, Id>> {
+        let mut tree = self.objects.tree_of(commit)?;
+        for folder in directory.split('/').filter(|folder| !folder.is_empty()) {
+            let entries = self.objects.tree(&tree)?;
+            match entries.into_iter().find(|(name, _)| name == folder) {
+                Some((_, below)) => tree = below,
+                None => return Some(BTreeMap::new()),
+            }
+        }
+        Some(self.objects.tree(&tree)?.into_iter().collect())
+    }
+}
+
+/// Whether the commits of all these branches are kept by others.
 pub(crate) fn are_kept_elsewhere(
     directory: &str,
     branches: &BTreeSet<&str>,
     observer: &dyn Observer,
 ) -> bool {
-    let below = format!("{}/.", directory.trim_end_matches('/'));
-    let git_dir = repository_of(&below, observer).map(|root| directories(root, observer));
-    // Of a linked work tree, the branches are in the common directory.
-    let Some(git_dir) = git_dir.and_then(|dirs| {
-        dirs.into_iter().find(|dir| observer.look(&format!("{dir}/refs/heads")) == Seen::Directory)
-    }) else {
-        return false;
-    };
-    let Some(refs) = all(&git_dir, observer) else { return false };
+    let Some(git_dir) = common_directory(directory, observer) else { return false };
+    let Some(refs) = Refs::of(&git_dir, observer) else { return false };
     let is_deleted =
         |name: &str| name.strip_prefix("refs/heads/").is_some_and(|name| branches.contains(name));
-    let (gone, kept): (Vec<_>, Vec<_>) = refs.iter().partition(|(name, _)| is_deleted(name));
-    if gone.len() != branches.len() {
-        return false;
-    }
-    let mut missing: BTreeSet<&str> = gone.into_iter().map(|(_, id)| id.as_str()).collect();
-    let mut pending: Vec<String> = kept.into_iter().map(|(_, id)| id.clone()).collect();
-    let mut seen = BTreeSet::new();
-    missing.retain(|id| !pending.iter().any(|kept| kept == id));
-    while let Some(id) = pending.pop().filter(|_| !missing.is_empty() && seen.len() < MOST_COMMITS) {
-        if seen.insert(id.clone()) {
-            for parent in parents(&git_dir, &id, observer) {
-                missing.remove(parent.as_str());
-                pending.push(parent);
-            }
-        }
-    }
-    missing.is_empty()
+    let gone: Vec<Id> = refs.all.iter().filter(|(name, _)| is_deleted(name)).map(|(_, id)| *id).collect();
+    gone.len() == branches.len() && refs.keep(&gone, &is_deleted)
 }
 
 /// Every ref below `refs` with what it stands for; that of a file counts before a packed one.
-fn all(git_dir: &str, observer: &dyn Observer) -> Option<BTreeMap<String, String>> {
+fn all(git_dir: &str, observer: &dyn Observer) -> Option<BTreeMap<String, Id>> {
     let mut refs = BTreeMap::new();
     for line in observer.text(&format!("{git_dir}/packed-refs"), PACKED).unwrap_or_default().lines() {
-        if let Some((id, name)) = line.split_once(' ').filter(|(id, _)| is_id(id)) {
-            refs.insert(name.to_owned(), id.to_owned());
+        if let Some((id, name)) = line.split_once(' ').and_then(|(id, name)| Some((id_of(id)?, name))) {
+            refs.insert(name.to_owned(), id);
         }
     }
     let mut pending = vec!["refs/heads".to_owned(), "refs/remotes".to_owned(), "refs/tags".to_owned()];
@@ -75,36 +122,14 @@ fn all(git_dir: &str, observer: &dyn Observer) -> Option<BTreeMap<String, String
                 _ => {
                     let text = observer.text(&format!("{git_dir}/{name}"), LIMIT).unwrap_or_default();
                     // `refs/remotes/origin/HEAD` stands for another ref.
-                    if let Some(id) = Some(text.trim()).filter(|id| is_id(id)) {
-                        refs.insert(name, id.to_owned());
+                    if let Some(id) = id_of(text.trim()) {
+                        refs.insert(name, id);
                     }
                 }
             }
         }
     }
     Some(refs)
-}
-
-fn is_id(text: &str) -> bool {
-    text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// The parents of a commit that is not in a pack; none when it cannot be read.
-fn parents(git_dir: &str, id: &str, observer: &dyn Observer) -> Vec<String> {
-    let Some((folder, file)) = id.split_at_checked(2) else { return Vec::new() };
-    let Some(bytes) = observer.bytes(&format!("{git_dir}/objects/{folder}/{file}"), LIMIT) else {
-        return Vec::new();
-    };
-    let mut text = Vec::new();
-    if flate2::read::ZlibDecoder::new(bytes.as_slice()).take(COMMIT).read_to_end(&mut text).is_err() {
-        return Vec::new();
-    }
-    let text = String::from_utf8_lossy(&text);
-    let Some((_, commit)) = text.split_once('\0').filter(|(head, _)| head.starts_with("commit ")) else {
-        return Vec::new();
-    };
-    let head = commit.lines().take_while(|line| !line.is_empty());
-    head.filter_map(|line| line.strip_prefix("parent ")).filter(|id| is_id(id)).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

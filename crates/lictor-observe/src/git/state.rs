@@ -5,12 +5,16 @@
 
 mod index;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use lictor_core::session::Blob;
 use sha1::{Digest as _, Sha1};
 
+use super::objects::Id;
+use super::refs::{Refs, common_directory};
 use crate::edits::OwnEdits;
 use crate::observer::{Observer, Seen, Stat};
-use index::{Entry, Index};
+use index::{Entry, Index, Kind};
 
 /// Larger indexes are not looked at.
 const INDEX_LIMIT: usize = 64 * 1024 * 1024;
@@ -35,6 +39,7 @@ pub(crate) fn tree_holds_nothing_new(directory: &str, observer: &dyn Observer, e
     let below = format!("{directory}/.");
     let Some(root) = repository_of(&below, observer) else { return false };
     let clean = |index: &Index, written: &Stat| {
+        let mut committed = Committed::new(root, observer);
         let mut entries = index.entries.iter();
         let mut edited = 0;
         index.entries.len() <= MOST_FILES_OF_A_TREE
@@ -44,11 +49,103 @@ pub(crate) fn tree_holds_nothing_new(directory: &str, observer: &dyn Observer, e
                     edited += 1;
                     edited <= MOST_OWN_EDITS && is_own_edit(entry, &path, observer, edits)
                 };
-                index.is_as_committed(&entry.name) && (is_unchanged(entry, &path, written, observer) || own())
+                committed.has(index, entry) && (is_unchanged(entry, &path, written, observer) || own())
             })
     };
     read_index(root, observer)
         .is_some_and(|(index, written)| !index.entries.is_empty() && clean(&index, &written))
+}
+
+/// Whether no file of a work tree is unknown to git without being ignored, but for those that `apart` from it are looked
+/// after. `false` when that cannot be told.
+pub(crate) fn has_only_known_files(
+    directory: &str,
+    observer: &dyn Observer,
+    apart: &dyn Fn(&str) -> bool,
+) -> bool {
+    let below = format!("{directory}/.");
+    let Some(root) = repository_of(&below, observer) else { return false };
+    let (Some((index, _)), Some(git_dir)) =
+        (read_index(root, observer), super::directories(root, observer).pop())
+    else {
+        return false;
+    };
+    let names: BTreeSet<&str> = index.entries.iter().map(|entry| entry.name.as_str()).collect();
+    let folders: BTreeSet<&str> = names
+        .iter()
+        .flat_map(|name| name.match_indices('/').map(|(at, _)| name.get(..at).unwrap_or_default()))
+        .collect();
+    let mut pending = vec![String::new()];
+    let mut seen = 0;
+    while let Some(folder) = pending.pop() {
+        let listing = observer.names(&format!("{root}/{folder}"), MOST_FILES_OF_A_TREE).unwrap_or_default();
+        seen += listing.names.len();
+        if listing.cut || seen > MOST_FILES_OF_A_TREE {
+            return false;
+        }
+        for name in listing.names.into_iter().filter(|name| !(folder.is_empty() && name == ".git")) {
+            let inside = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            if folders.contains(inside.as_str()) {
+                pending.push(inside);
+                continue;
+            }
+            let ignored = |path: &str| super::ignored::is_ignored(root, &git_dir, path, observer);
+            let path = format!("{root}/{inside}");
+            if names.contains(inside.as_str()) {
+                continue;
+            }
+            match observer.look(&path) {
+                Seen::Directory if ignored(&format!("{inside}/.")) => {}
+                Seen::Directory => pending.push(inside),
+                _ if ignored(&inside) || apart(&path) => {}
+                _ => return false,
+            }
+        }
+    }
+    true
+}
+
+/// The work trees of other repositories that the index names.
+pub(crate) fn submodules(directory: &str, observer: &dyn Observer) -> Option<Vec<String>> {
+    let below = format!("{directory}/.");
+    let root = repository_of(&below, observer)?;
+    let (index, _) = read_index(root, observer)?;
+    let entries = index.entries.iter().filter(|entry| entry.kind == Kind::Submodule);
+    Some(entries.map(|entry| format!("{root}/{}", entry.name)).collect())
+}
+
+/// The last commit of a work tree: what it has of directories in which something was staged since.
+struct Committed<'a> {
+    root: &'a str,
+    observer: &'a dyn Observer,
+    directories: BTreeMap<String, Option<BTreeMap<String, Id>>>,
+}
+
+impl<'a> Committed<'a> {
+    fn new(root: &'a str, observer: &'a dyn Observer) -> Self {
+        Self { root, observer, directories: BTreeMap::new() }
+    }
+
+    /// Whether an entry of the index is what was last committed.
+    fn has(&mut self, index: &Index, entry: &Entry) -> bool {
+        let (directory, name) = entry.name.rsplit_once('/').unwrap_or(("", &entry.name));
+        if index.is_as_written(directory) {
+            return true;
+        }
+        if !self.directories.contains_key(directory) {
+            self.directories.insert(directory.to_owned(), self.look(directory));
+        }
+        self.directories.get(directory).is_some_and(|entries| {
+            entries.as_ref().is_some_and(|entries| entries.get(name) == Some(&entry.id))
+        })
+    }
+
+    fn look(&self, directory: &str) -> Option<BTreeMap<String, Id>> {
+        let git_dir = common_directory(self.root, self.observer)?;
+        let refs = Refs::of(&git_dir, self.observer)?;
+        let (_, head) = refs.head(self.root)?;
+        refs.entries(&head, directory)
+    }
 }
 
 /// The index of a work tree, and when it was written.
@@ -63,6 +160,7 @@ fn looked_at(path: &str, observer: &dyn Observer, edits: &dyn OwnEdits) -> Optio
     let root = repository_of(path, observer)?;
     let (index, written) = read_index(root, observer)?;
     let inside = path.strip_prefix(root)?.strip_prefix('/').filter(|inside| !inside.is_empty())?;
+    let mut committed = Committed::new(root, observer);
     let mut matched = 0;
     for entry in &index.entries {
         let name = entry.name.as_str();
@@ -71,7 +169,7 @@ fn looked_at(path: &str, observer: &dyn Observer, edits: &dyn OwnEdits) -> Optio
             continue;
         }
         matched += 1;
-        if matched > MOST_FILES || !index.is_as_committed(name) {
+        if matched > MOST_FILES || !committed.has(&index, entry) {
             return Some(false);
         }
         let path = format!("{root}/{name}");
@@ -123,8 +221,15 @@ pub(crate) fn repository_of<'a>(path: &'a str, observer: &dyn Observer) -> Optio
 }
 
 fn is_unchanged(entry: &Entry, path: &str, index_written: &Stat, observer: &dyn Observer) -> bool {
-    if !entry.is_plain_file {
-        return false;
+    match entry.kind {
+        Kind::File => {}
+        Kind::Link => {
+            let same = |to: String| blob_of(to.as_bytes()) == Blob::from_bytes(entry.id);
+            return observer.link(path).map_or(observer.look(path) == Seen::Missing, same);
+        }
+        // Its files are its own repository's.
+        Kind::Submodule => return true,
+        Kind::Unsettled => return false,
     }
     let Some(now) = observer.stat(path) else {
         // What is gone is not lost by being put back.
@@ -145,7 +250,7 @@ fn is_own_edit(entry: &Entry, path: &str, observer: &dyn Observer, edits: &dyn O
     let contents = edits.contents(path);
     let (Some(first), Some(last)) = (contents.first(), contents.last()) else { return false };
     let known = *first == Blob::MISSING || contents.contains(&Blob::from_bytes(entry.id));
-    entry.is_plain_file && known && blob(path, FILE_LIMIT, observer) == Some(*last)
+    entry.kind == Kind::File && known && blob(path, FILE_LIMIT, observer) == Some(*last)
 }
 
 /// What a file holds, by git's name for it. `None` when that cannot be told, or it is longer than `limit`.
@@ -154,11 +259,14 @@ pub(crate) fn blob(path: &str, limit: usize, observer: &dyn Observer) -> Option<
     if !matches!(observer.look(path), Seen::File { .. }) {
         return None;
     }
-    let bytes = observer.bytes(path, limit)?;
+    Some(blob_of(&observer.bytes(path, limit)?))
+}
+
+fn blob_of(bytes: &[u8]) -> Blob {
     let mut hash = Sha1::new();
     hash.update(format!("blob {}\0", bytes.len()));
-    hash.update(&bytes);
-    Some(Blob::from_bytes(hash.finalize().into()))
+    hash.update(bytes);
+    Blob::from_bytes(hash.finalize().into())
 }
 
 #[cfg(test)]

@@ -38,6 +38,9 @@ impl FakeObserver {
             .directory("/home/user/project/.git/hooks")
             .file("/home/user/project/.git/config", "[core]\n\tbare = false\n")
             .file("/home/user/project/.git/HEAD", "ref: refs/heads/main\n")
+            .file("/home/user/project/README.md", "# Project\n")
+            .file("/home/user/project/package.json", "{}\n")
+            .file("/home/user/project/Cargo.toml", "[workspace]\n")
             .file("/home/user/kept.txt", "worth keeping\n")
             // Hooks of the agents that commands may start.
             .file("/etc/claude-code/managed-settings.d/lictor.json", "{\"hooks\": \"lictor hook\"}")
@@ -187,6 +190,11 @@ impl Observer for FakeObserver {
             Some(Node::Bytes(bytes)) if bytes.len() <= limit => Some(bytes.clone()),
             _ => self.text(path, limit).map(String::into_bytes),
         }
+    }
+
+    fn part(&self, path: &str, from: u64, length: usize) -> Option<Vec<u8>> {
+        let bytes = self.bytes(path, usize::MAX)?;
+        Some(bytes.get(usize::try_from(from).ok()?..)?.iter().copied().take(length).collect())
     }
 
     fn stat(&self, path: &str) -> Option<Stat> {

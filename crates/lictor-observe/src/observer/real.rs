@@ -1,5 +1,5 @@
 use lictor_core::Digest;
-use std::io::Read;
+use std::io::{Read, Seek as _};
 
 use super::{Identity, Names, Observer, Seen, Stat};
 use crate::place::tidy;
@@ -51,6 +51,17 @@ impl Observer for RealObserver {
         // One more, so that the end is seen without another try to grow.
         let mut bytes = Vec::with_capacity(length.saturating_add(1));
         file.read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    fn part(&self, path: &str, from: u64, length: usize) -> Option<Vec<u8>> {
+        if !std::fs::metadata(path).ok()?.is_file() {
+            return None;
+        }
+        let mut file = std::fs::File::open(path).ok()?;
+        file.seek(std::io::SeekFrom::Start(from)).ok()?;
+        let mut bytes = Vec::new();
+        file.take(u64::try_from(length).ok()?).read_to_end(&mut bytes).ok()?;
         Some(bytes)
     }
 

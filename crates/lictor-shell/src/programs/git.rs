@@ -354,8 +354,9 @@ fn worktree(git: &Git<'_, '_>, report: &mut Report) {
     let options = grammar::of("worktree").parse(args);
     match sub.known() {
         Some("remove") if options.has(&["f", "force"]) => {
-            let tree = options.operands.first().map(|arg| arg.known().unwrap_or(&arg.text));
-            report.git(GitEffect::DiscardCommits, tree);
+            let here = Arg::literal(".");
+            let tree = options.operands.first().unwrap_or(&here);
+            report.arrives(git.call, Access::Restore, tree, true, Incoming::Nothing);
         }
         Some("add") => {
             if let Some(path) = options.operands.first() {
@@ -389,8 +390,12 @@ fn submodule(git: &Git<'_, '_>, report: &mut Report) {
                 words => report.then_argv(words, "git submodule foreach"),
             }
         }
-        "deinit" if options.has(&["f", "force"]) => report.git(GitEffect::DiscardWork, Some("submodule")),
-        "update" if options.has(&["f", "force"]) => report.git(GitEffect::DiscardWork, Some("submodule")),
+        "deinit" | "update" if options.has(&["f", "force"]) => {
+            if is_led_elsewhere(git) {
+                return report.git(GitEffect::DiscardWork, Some("submodule"));
+            }
+            report.arrives(git.call, Access::Restore, &Arg::literal("."), true, Incoming::Submodules);
+        }
         "add" => {
             if let Some(url) = options.operands.get(1) {
                 network::reach(report, url, false);

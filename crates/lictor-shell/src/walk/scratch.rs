@@ -5,7 +5,7 @@ use lictor_core::facts::{Access, Effect, GitEffect};
 
 use super::Walker;
 use super::simple::Context;
-use crate::operand::{Arg, Cwd, Operand};
+use crate::operand::{Arg, Cwd, Incoming, Operand};
 use crate::paths;
 
 /// What the line made or kept so far.
@@ -113,7 +113,18 @@ impl Walker<'_> {
         match effect {
             Effect::File { access: Access::Restore, target, .. } => {
                 let kept = |path| self.made.kept.contains(&paths::key(&target.cwd, path));
-                self.made.kept_all || target.arg.known().is_some_and(kept) || self.is_scratch(&target.cwd)
+                match target.incoming.as_deref() {
+                    Some(Incoming::Submodules) => self.is_scratch(&target.cwd),
+                    Some(Incoming::Nothing) => {
+                        let made = |path| self.made.trees.contains(&paths::key(&target.cwd, path));
+                        self.is_scratch(&target.cwd) || named(&target.arg).is_some_and(made)
+                    }
+                    _ => {
+                        self.made.kept_all
+                            || target.arg.known().is_some_and(kept)
+                            || self.is_scratch(&target.cwd)
+                    }
+                }
             }
             Effect::Git { effect, target } => {
                 let (cwd, words) = git_words(context);
@@ -127,10 +138,9 @@ impl Walker<'_> {
                     GitEffect::DiscardCommits => {
                         let names = target.as_deref().unwrap_or_default();
                         !names.is_empty()
-                            && names.split_whitespace().all(|name| {
-                                self.made.branches.iter().any(|made| made == name)
-                                    || self.made.trees.contains(&paths::key(&cwd, name))
-                            })
+                            && names
+                                .split_whitespace()
+                                .all(|name| self.made.branches.iter().any(|made| made == name))
                     }
                     _ => false,
                 }

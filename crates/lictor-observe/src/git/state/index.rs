@@ -10,8 +10,20 @@ pub(super) struct Entry {
     pub(super) size: u32,
     pub(super) modified: (u32, u32),
     pub(super) changed: (u32, u32),
+    pub(super) kind: Kind,
+}
+
+/// What git keeps under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
     /// A regular file without conflict that was really added.
-    pub(super) is_plain_file: bool,
+    File,
+    /// The same of a symbolic link.
+    Link,
+    /// Another repository.
+    Submodule,
+    /// One that is in conflict, or only announced.
+    Unsettled,
 }
 
 pub(super) struct Index {
@@ -53,9 +65,8 @@ impl Index {
         Some(Self { entries, written })
     }
 
-    /// Whether an entry is what was last committed: nothing was staged in its directory since.
-    pub(super) fn is_as_committed(&self, name: &str) -> bool {
-        let directory = name.rsplit_once('/').map_or("", |(directory, _)| directory);
+    /// Whether nothing was staged in a directory since a tree was last written. Otherwise its entries have to be compared.
+    pub(super) fn is_as_written(&self, directory: &str) -> bool {
         self.written.get(directory).copied().unwrap_or(false)
     }
 }
@@ -120,7 +131,13 @@ impl<'a> Reader<'a> {
             size,
             modified,
             changed,
-            is_plain_file: mode & TYPE == REGULAR && flags & STAGE == 0 && more & INTENT_TO_ADD == 0,
+            kind: match mode & TYPE {
+                _ if flags & STAGE != 0 || more & INTENT_TO_ADD != 0 => Kind::Unsettled,
+                REGULAR => Kind::File,
+                0o120_000 => Kind::Link,
+                0o160_000 => Kind::Submodule,
+                _ => Kind::Unsettled,
+            },
         })
     }
 

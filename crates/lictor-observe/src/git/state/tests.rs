@@ -127,6 +127,46 @@ fn linked_worktrees_have_their_own_index() {
     assert!(safe(folder.path(), "README.md"));
 }
 
+#[test]
+fn what_was_staged_beside_a_file_does_not_change_what_was_committed_of_it() {
+    for packed in [false, true] {
+        let folder = repository("2");
+        let at = folder.path();
+        if packed {
+            git(at, &["gc", "-q"]);
+        }
+        std::fs::write(at.join("src/new.rs"), "new\n").unwrap();
+        std::fs::write(at.join("src/deep/b.rs"), "other\n").unwrap();
+        git(at, &["add", "src"]);
+        for path in ["README.md", "src/a.rs"] {
+            assert!(safe(at, path), "{path}");
+        }
+        for path in ["src/new.rs", "src/deep/b.rs", "src"] {
+            assert!(!safe(at, path), "{path} is staged");
+        }
+        std::fs::write(at.join("src/deep/b.rs"), "text of src/deep/b.rs\n").unwrap();
+        assert!(!safe(at, "src/deep/b.rs"), "what is staged would be lost");
+        git(at, &["reset", "-q"]);
+        assert!(safe(at, "src/deep/b.rs") && !safe(at, "src/new.rs"));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_compared_by_where_they_lead() {
+    let folder = repository("2");
+    let at = folder.path();
+    std::os::unix::fs::symlink("README.md", at.join("link")).unwrap();
+    git(at, &["add", "link"]);
+    git(at, &["-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-q", "-m", "second"]);
+    assert!(safe(at, "link"));
+    assert!(tree_holds_nothing_new(at.to_str().unwrap(), &RealObserver, &NoEdits));
+    std::fs::remove_file(at.join("link")).unwrap();
+    assert!(safe(at, "link"), "what is gone comes back");
+    std::os::unix::fs::symlink("src", at.join("link")).unwrap();
+    assert!(!safe(at, "link"));
+}
+
 /// Contents of one file, as a session remembers them.
 struct Contents(String, Vec<Blob>);
 

@@ -23,6 +23,19 @@ fn put_all_back(git: &Git<'_, '_>, report: &mut Report) {
     report.file(git.call, Access::Restore, &Arg::literal("."), true);
 }
 
+/// The files of a commit take the place of the whole work tree, and the branch leads there where it `moves`.
+fn take_over(git: &Git<'_, '_>, report: &mut Report, commit: &[Arg], moves: bool) {
+    match commit {
+        [] => put_all_back(git, report),
+        [name] if is_last_commit(name) => put_all_back(git, report),
+        [name] if !super::is_led_elsewhere(git) => {
+            let incoming = Incoming::Commit { name: name.clone(), moves };
+            report.arrives(git.call, Access::Restore, &Arg::literal("."), true, incoming);
+        }
+        words => discard(report, words),
+    }
+}
+
 /// Named files are put back one by one; what is not a plain path may stand for anything. They become what the index or
 /// the last commit has, or, where `other` says so, what another commit has.
 fn put_back(git: &Git<'_, '_>, report: &mut Report, what: &[Arg], other: bool) {
@@ -46,8 +59,13 @@ fn put_back(git: &Git<'_, '_>, report: &mut Report, what: &[Arg], other: bool) {
 
 pub(super) fn checkout(git: &Git<'_, '_>, report: &mut Report) {
     let mut options = git.options("checkout");
-    if options.has(&["f", "force"]) {
-        return discard(report, &options.operands);
+    let names_files = options.ended_at.is_some_and(|at| options.operands.len() > at);
+    if options.has(&["f", "force"]) && !names_files {
+        // With `-B` another branch may lose commits.
+        return match options.has(&["B", "orphan"]) {
+            true => discard(report, &options.operands),
+            false => take_over(git, report, &options.operands, false),
+        };
     }
     // Conflicts are resolved to one side; only unmerged paths are touched.
     if options.has(&["ours", "theirs"]) || options.has(&["b", "B", "orphan"]) {
@@ -121,7 +139,10 @@ fn is_path(arg: &Arg) -> bool {
 pub(super) fn switch(git: &Git<'_, '_>, report: &mut Report) {
     let options = git.options("switch");
     if options.has(&["f", "force", "discard-changes"]) {
-        discard(report, &options.operands);
+        match options.has(&["C", "force-create", "orphan"]) {
+            true => discard(report, &options.operands),
+            false => take_over(git, report, &options.operands, false),
+        }
     }
 }
 
@@ -141,12 +162,7 @@ pub(super) fn restore(git: &Git<'_, '_>, report: &mut Report) {
 pub(super) fn reset(git: &Git<'_, '_>, report: &mut Report) {
     let options = git.options("reset");
     if options.has(&["hard", "merge", "keep"]) {
-        match options.operands.as_slice() {
-            // Other commits take the place of those that are on the branch.
-            [to] if !is_last_commit(to) => discard(report, &options.operands),
-            [] | [_] => put_all_back(git, report),
-            _ => discard(report, &options.operands),
-        }
+        take_over(git, report, &options.operands, true);
     }
 }
 
@@ -206,7 +222,10 @@ pub(super) fn read_tree(git: &Git<'_, '_>, report: &mut Report) {
     // With `-u` files of another commit take the place of those in the work tree.
     let takes = options.has(&["reset"]) || options.has(&["m"]) && options.operands.len() > 1;
     if takes && options.has(&["u"]) && !options.has(&["n", "dry-run"]) {
-        discard(report, &options.operands);
+        match options.operands.as_slice() {
+            [commit] => take_over(git, report, std::slice::from_ref(commit), false),
+            commits => discard(report, commits),
+        }
     }
 }
 
@@ -226,7 +245,10 @@ pub(super) fn checkout_index(git: &Git<'_, '_>, report: &mut Report) {
     } else if options.has(&["temp", "stdout"]) {
         options.operands.iter().for_each(|file| super::super::secrets::read(git.call, report, file, false));
     } else if options.has(&["f", "force"]) {
-        discard(report, &options.operands);
+        match options.has(&["a", "all"]) && options.operands.is_empty() {
+            true => put_all_back(git, report),
+            false => discard(report, &options.operands),
+        }
     }
 }
 
