@@ -81,7 +81,7 @@ pub(crate) fn spellings(command: &Command) -> Vec<String> {
     all
 }
 
-fn is_cluster(cluster: &str) -> bool {
+pub(crate) fn is_cluster(cluster: &str) -> bool {
     !cluster.is_empty() && cluster.len() <= 6 && cluster.chars().all(|char| char.is_ascii_alphabetic())
 }
 

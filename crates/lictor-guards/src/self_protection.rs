@@ -1,6 +1,6 @@
 //! Keeps the agent away from what governs it. Always on: no pack, graph or repository policy can remove it.
 
-use lictor_core::facts::{Access, Command, Effect, Facts, GuardOff, Place};
+use lictor_core::facts::{Access, Command, Effect, Existence, Facts, GuardOff, Place, Zone};
 use lictor_core::{Action, Context, Guard, Layer, Verdict};
 
 use crate::rules::{Way, turned};
@@ -57,14 +57,15 @@ impl Guard for SelfProtection {
 
 fn objection(effect: &Effect<Place>, facts: &Facts) -> Option<Verdict> {
     let reason = match effect {
-        Effect::File { access, target, by, .. } if target.own && changes(*access) => {
+        Effect::File { access, target, by, recursive } if target.own && changes(*access) => {
             let first = facts.commands().next().filter(|_| facts.commands().count() == 1);
             let command = by.and_then(|by| facts.commands().nth(usize::try_from(by).ok()?)).or(first);
             return Some(
                 Verdict::block(
                     format!(
-                        "`{}` is part of what governs this agent and may not be changed by it",
-                        target.text
+                        "`{}` {} what governs this agent and may not be changed by it",
+                        target.text,
+                        relation(target, *recursive)
                     ),
                     command.and_then(fix_for).unwrap_or_else(|| FIX.to_owned()),
                 )
@@ -87,6 +88,15 @@ fn objection(effect: &Effect<Place>, facts: &Facts) -> Option<Verdict> {
 /// A way to do the same without what governs. Whoever names such a file means it.
 fn fix_for(command: &Command) -> Option<String> {
     WAYS.iter().find_map(|way| turned(way, command))
+}
+
+/// What a place has to do with what governs: it is a file of it, holds such files, or may turn out to be one.
+fn relation(target: &Place, recursive: bool) -> &'static str {
+    match target.zone {
+        Zone::Unknown => "may be part of",
+        _ if recursive || target.glob || target.existence == Existence::Directory => "holds part of",
+        _ => "is part of",
+    }
 }
 
 fn changes(access: Access) -> bool {

@@ -43,19 +43,63 @@ pub(crate) fn turned(way: &Way, command: &Command) -> Option<String> {
     }
     let args: Option<Vec<&str>> = command.args.iter().map(Option::as_deref).collect();
     let args = args?;
-    let swapped = |arg: &str| way.swap.iter().find(|(from, _)| *from == arg).map(|(_, to)| *to);
-    if !way.swap.is_empty() && !args.iter().any(|arg| swapped(arg).is_some()) {
-        return None;
-    }
     let mut line = command.program.clone();
-    for arg in args {
-        let word = swapped(arg).map_or_else(|| quoted(arg), str::to_owned);
+    let mut changed = way.swap.is_empty();
+    let mut args = args.into_iter();
+    while let Some(arg) = args.next() {
+        let word = match swapped(way, arg) {
+            Some(Swap::Word(to)) => {
+                changed = true;
+                to
+            }
+            Some(Swap::WithValue) => {
+                args.next();
+                String::new()
+            }
+            None => quoted(arg),
+        };
         if !word.is_empty() {
             line.push(' ');
             line.push_str(&word);
         }
     }
-    Some(way.say.replace("{line}", &line))
+    changed.then(|| way.say.replace("{line}", &line))
+}
+
+/// What becomes of a word.
+enum Swap {
+    Word(String),
+    /// It goes, and the value behind it.
+    WithValue,
+}
+
+/// What a way makes of a word: a whole one, one of which the start is given (`--wait=*`), an option that goes with its
+/// value (`--timeout *`), or the letters of options that are written together.
+fn swapped(way: &Way, arg: &str) -> Option<Swap> {
+    for (from, to) in way.swap {
+        match from.strip_suffix('*') {
+            Some(option) if option.strip_suffix(' ') == Some(arg) => return Some(Swap::WithValue),
+            Some(start) if !start.ends_with(' ') && arg.starts_with(start) => {
+                return Some(Swap::Word((*to).to_owned()));
+            }
+            None if *from == arg => return Some(Swap::Word((*to).to_owned())),
+            _ => {}
+        }
+    }
+    let letters = arg.strip_prefix('-').filter(|letters| crate::normal::is_cluster(letters))?;
+    let mut out = String::new();
+    let mut changed = false;
+    for letter in letters.chars() {
+        let from = |from: &str| from.strip_prefix('-').is_some_and(|name| name.chars().eq([letter]));
+        let to = way.swap.iter().find(|(name, _)| from(name)).map(|(_, to)| to.trim_start_matches('-'));
+        changed |= to.is_some();
+        let kept = letter.to_string();
+        let to = to.unwrap_or(&kept);
+        if !out.contains(to) {
+            out.push_str(to);
+        }
+    }
+    changed.then(|| Swap::Word(if out.is_empty() { out } else { format!("-{out}") }))
 }
 
 /// A word as a shell takes it for itself.

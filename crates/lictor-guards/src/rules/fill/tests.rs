@@ -23,6 +23,23 @@ fn a_way_is_made_from_the_command() {
 }
 
 #[test]
+fn options_are_turned_however_they_are_written() {
+    let clean = Way { words: "git clean", swap: &[("-f", "-n"), ("--force", "--dry-run")], say: "`{line}`" };
+    let clean = |line: &str| turned(&clean, &command(line));
+    assert_eq!(clean("git clean -xdff src").as_deref(), Some("`git clean -xdn src`"));
+    assert_eq!(clean("git clean -d --force").as_deref(), Some("`git clean -d --dry-run`"));
+    assert_eq!(clean("git clean -dx"), None, "nothing to turn");
+    let swap = &[("delete", "get"), ("--all", ""), ("--grace-period=*", ""), ("--timeout *", ""), ("-f", "")];
+    let delete = Way { words: "kubectl delete", swap, say: "`{line}`" };
+    let delete = |line: &str| turned(&delete, &command(line));
+    assert_eq!(delete("kubectl delete all --all").as_deref(), Some("`kubectl get all`"));
+    assert_eq!(
+        delete("kubectl delete pod x --grace-period=0 --timeout 5s -f").as_deref(),
+        Some("`kubectl get pod x`")
+    );
+}
+
+#[test]
 fn unknown_words_are_not_guessed() {
     let mut unknown = command("git branch -D topic");
     unknown.args.push(None);
