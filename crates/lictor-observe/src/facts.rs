@@ -130,7 +130,14 @@ impl Looker<'_> {
         facts.opaque.extend(reading.opaque);
         let from = facts.effects.len();
         for effect in reading.effects {
-            self.add_effect(facts, effect);
+            match &effect {
+                Effect::File { target: Operand { cwd: Cwd::Glob(pattern), .. }, .. } => {
+                    for effect in self.in_each(pattern, &effect) {
+                        self.add_effect(facts, effect);
+                    }
+                }
+                _ => self.add_effect(facts, effect),
+            }
         }
         for mention in reading.mentions {
             self.mentioned(facts, &mention);

@@ -14,7 +14,7 @@ use crate::observer::{Observer, Seen};
 use crate::place::tidy;
 use crate::project::Project;
 
-pub(crate) use below::{could_govern, files, programs};
+pub(crate) use below::{could_govern, files, of_agents, programs};
 pub(crate) use keys::{fits_key, holds_key};
 
 /// The name of the program that hooks run.

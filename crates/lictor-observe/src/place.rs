@@ -1,5 +1,6 @@
 //! From a word to a place: where it points, through links, and what is there.
 
+mod anywhere;
 mod glob;
 
 use lictor_core::facts::{Access, Existence, Place, Zone};
@@ -95,8 +96,6 @@ impl Looker<'_> {
         let text: &str = text;
 
         match value {
-            // The directory before this one, which nobody here knows.
-            Known::Text(path) if &**path == "~-" || path.starts_with("~-/") => Place::unknown(text),
             Known::Text(path) => {
                 let glob = *glob || text.contains("!(");
                 self.at(base.as_deref(), path, text, glob, access, recursive)
@@ -113,7 +112,7 @@ impl Looker<'_> {
         match cwd {
             Cwd::Start => Some(self.cwd.to_owned()),
             Cwd::Known(dir) => Some(tidy(self.cwd, &self.untilde(dir))),
-            Cwd::Unknown => None,
+            Cwd::Glob(_) | Cwd::Unknown => None,
         }
     }
 
@@ -142,7 +141,10 @@ impl Looker<'_> {
         let base = match base {
             Some(base) => base,
             None if path.starts_with('/') => "/",
-            None => return Place { secret: self.names_secret(&path), ..Place::unknown(text) },
+            None => {
+                let own = !access.is_read_only() && self.may_govern(&path);
+                return Place { own, secret: self.names_secret(&path), ..Place::unknown(text) };
+            }
         };
         if glob {
             return self.glob(base, &path, text, access, recursive);
@@ -175,7 +177,9 @@ impl Looker<'_> {
         let prefix = self.untilde(prefix);
         let climbs = suffix.split('/').any(|part| part == "..");
         let (Some((fixed, _)), false) = (prefix.rsplit_once('/'), climbs) else {
-            return self.partly_name(base, &prefix, suffix, text, climbs);
+            let place = self.partly_name(base, &prefix, suffix, text, climbs);
+            let own = prefix.is_empty() && !access.is_read_only() && self.governs_somewhere(suffix);
+            return Place { own: place.own || own, ..place };
         };
         let fixed = if fixed.is_empty() { "/" } else { fixed };
         let Some(base) = base.or_else(|| fixed.starts_with('/').then_some("/")) else {

@@ -13,6 +13,7 @@ use crate::operand::{Arg, Known, Taint};
 use crate::walk::simple::Argv;
 use crate::walk::{Output, Scene, Walker};
 
+pub(crate) use directory::names_directory;
 pub(crate) use evaluate::Trap;
 pub(crate) use variables::is_declaration;
 
@@ -47,7 +48,11 @@ impl Walker<'_> {
         match name {
             "cd" | "chdir" => self.change_directory(args),
             "pushd" => self.push_directory(args),
-            "popd" => self.pop_directory(),
+            "popd" => self.pop_directory(args),
+            "dirs" => {
+                let output = self.print_directories(args);
+                return Outcome::Done(self.done(name, argv, output));
+            }
             "pwd" => {
                 let output =
                     self.working_directory().map_or_else(Output::unknown, |path| Output::Text(path + "\n"));

@@ -190,20 +190,19 @@ impl Walker<'_> {
             fields.literal(text);
             return;
         }
+        let been_to = crate::builtins::names_directory(user);
         let home = match user {
             "" => self.home(),
-            "+" => self.working_directory(),
-            "-" => None,
+            user if been_to => self.directory_named(user),
             user => self.outside().home_of(user),
         };
         fields.literal(head);
         match home {
-            Some(home) => {
-                fields.quoted(&home);
-                fields.literal(rest.get(end..).unwrap_or_default());
-            }
-            None => fields.literal(tilde),
+            Some(home) => fields.quoted(&home),
+            None if been_to => fields.whole(&Datum::unknown(Taint::default())),
+            None => return fields.literal(tilde),
         }
+        fields.literal(rest.get(end..).unwrap_or_default());
     }
 
     /// The home directory, when it is known.

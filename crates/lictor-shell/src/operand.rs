@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use lictor_core::facts::FlowSource;
 
+use crate::reading::ShellEnv;
+
 /// What is known of a word's value. Words are handed on far more often than they are made: whole values are shared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Known {
@@ -154,8 +156,23 @@ pub enum Cwd {
     Start,
     /// After `cd dir`: absolute, or relative to the start.
     Known(String),
+    /// After `cd .c*`: any directory that fits.
+    Glob(String),
     /// After `cd "$x"`.
     Unknown,
+}
+
+impl Cwd {
+    /// As a path from the root, when it is known.
+    pub(crate) fn absolute(&self, outside: &dyn ShellEnv) -> Option<String> {
+        let start = || outside.variable("PWD");
+        match self {
+            Self::Start => start(),
+            Self::Known(path) if path.starts_with('/') => Some(path.clone()),
+            Self::Known(path) => Some(crate::paths::join(&start()?, path)),
+            Self::Glob(_) | Self::Unknown => None,
+        }
+    }
 }
 
 /// Something that arrives at a place: in a directory it gets a name of its own there.

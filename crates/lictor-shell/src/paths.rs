@@ -58,15 +58,33 @@ pub(crate) fn enter(from: &Cwd, path: &str) -> Cwd {
         _ if path.starts_with(['/', '~']) => clean(path),
         Cwd::Start => clean(path),
         Cwd::Known(base) => join(base, path),
+        Cwd::Glob(base) => return within(join(base, path)),
         Cwd::Unknown => return Cwd::Unknown,
     };
     if target == "." { Cwd::Start } else { Cwd::Known(target) }
 }
 
+/// The directory after `cd pattern` in `from`.
+pub(crate) fn enter_any(from: &Cwd, pattern: &str) -> Cwd {
+    match enter(from, pattern) {
+        Cwd::Known(target) => within(target),
+        other => other,
+    }
+}
+
+/// A directory with a pattern in its name, unless `..` has led out of it again.
+fn within(target: String) -> Cwd {
+    match target {
+        target if target.contains(['*', '?', '[', '(']) => Cwd::Glob(target),
+        target if target == "." => Cwd::Start,
+        target => Cwd::Known(target),
+    }
+}
+
 /// What identifies a file that the line wrote.
 pub(crate) fn key(cwd: &Cwd, path: &str) -> String {
     match cwd {
-        Cwd::Known(base) => join(base, path),
+        Cwd::Known(base) | Cwd::Glob(base) => join(base, path),
         Cwd::Start => clean(path),
         Cwd::Unknown if path.starts_with(['/', '~']) => clean(path),
         Cwd::Unknown => format!("?/{}", clean(path)),

@@ -45,7 +45,7 @@ use lictor_core::facts::{Command, Effect, Opaque, OpaqueWhat};
 
 use crate::ast::{Function, Item, Joint, Node, Script};
 use crate::call::Stdin;
-use crate::operand::{Arg, Cwd, Operand, Taint};
+use crate::operand::{Arg, Operand, Taint};
 use crate::reading::{Nowhere, Reading, ShellEnv};
 use crate::state::{Defined, Positional, State, Value};
 use shape::{always_fails, leaves};
@@ -290,13 +290,7 @@ impl<'s> Walker<'s> {
 
     /// The directory as a path, when it is known.
     pub(crate) fn working_directory(&self) -> Option<String> {
-        let start = || self.outside().variable("PWD");
-        match &self.state.directories().now {
-            Cwd::Start => start(),
-            Cwd::Known(path) if path.starts_with('/') => Some(path.clone()),
-            Cwd::Known(path) => Some(crate::paths::join(&start()?, path)),
-            Cwd::Unknown => None,
-        }
+        self.state.directories().now.absolute(self.outside())
     }
 
     /// Walks one level deeper, or notes that it is too deep.

@@ -55,6 +55,14 @@ pub(crate) fn files(project: &Project, observer: &dyn Observer) -> Vec<String> {
     found
 }
 
+/// The files of the project that govern and exist, but for those of git: agents' settings and Lictor's own.
+pub(crate) fn of_agents(project: &Project, observer: &dyn Observer) -> Vec<String> {
+    let in_git = |path: &String| project.git_dirs.iter().any(|dir| is_at_or_below(path, dir));
+    let mut found = files(project, observer);
+    found.retain(|path| !in_git(path));
+    found
+}
+
 /// Where Lictor's program is: the one that runs, and those that hooks find by name.
 pub(crate) fn programs(project: &Project, observer: &dyn Observer) -> Vec<String> {
     let mut found: Vec<String> = observer.program().into_iter().collect();

@@ -1,12 +1,14 @@
-//! `cd`, `pushd`, `popd`.
+//! `cd`, `pushd`, `popd`, `dirs`.
 
 use std::rc::Rc;
 
 use crate::expand::fields::Expanded;
-use crate::operand::{Arg, Cwd};
+use crate::operand::{Arg, Cwd, Known, Taint};
 use crate::paths;
-use crate::state::Value;
-use crate::walk::Walker;
+use crate::state::{Datum, Directories, Value};
+use crate::walk::{Output, Walker};
+
+const TEMPORARY: [&str; 3] = ["/tmp/", "/var/tmp/", "/dev/shm/"];
 
 impl Walker<'_> {
     pub(super) fn change_directory(&mut self, args: &[Expanded]) {
@@ -50,38 +52,125 @@ impl Walker<'_> {
     }
 
     pub(super) fn push_directory(&mut self, args: &[Expanded]) {
-        let target = super::operands(args).next().cloned();
-        let mut directories = self.state.directories().clone();
-        let mut stack = directories.stack.to_vec();
-        let from = directories.now.clone();
-        let rotates = target.as_ref().is_none_or(|target| target.prefix().starts_with('+'));
-        if rotates {
-            directories.now = stack.pop().unwrap_or(Cwd::Unknown);
-        } else if let Some(target) = target {
-            directories.now = entered(&from, &target);
+        let words = || args.iter().filter_map(|word| word.arg.known());
+        if words().any(|word| word == "-n") {
+            return;
         }
-        stack.push(from.clone());
+        let mut directories = self.state.directories().clone();
+        let from = directories.now.clone();
+        let mut all = listed(&directories);
+        let target = super::operands(args).next().filter(|target| !target.prefix().starts_with('+')).cloned();
+        match (target, words().find_map(|word| position(word, all.len()))) {
+            (Some(target), _) => all.insert(0, entered(&from, &target)),
+            (None, Some(at)) if at < all.len() => all.rotate_left(at),
+            (None, None) if all.len() > 1 => all.swap(0, 1),
+            _ => all.insert(0, Cwd::Unknown),
+        }
         directories.instead = None;
         directories.previous = from;
-        directories.stack = Rc::new(stack);
+        put(&mut directories, all);
         self.state.set_directories(directories);
     }
 
-    pub(super) fn pop_directory(&mut self) {
+    pub(super) fn pop_directory(&mut self, args: &[Expanded]) {
         let mut directories = self.state.directories().clone();
-        let mut stack = directories.stack.to_vec();
-        directories.previous = std::mem::replace(&mut directories.now, stack.pop().unwrap_or(Cwd::Unknown));
-        directories.instead = None;
-        directories.stack = Rc::new(stack);
+        let mut all = listed(&directories);
+        let at = args.iter().find_map(|word| position(word.arg.known()?, all.len())).unwrap_or(0);
+        if at < all.len() {
+            all.remove(at);
+        }
+        if at == 0 {
+            directories.previous = directories.now.clone();
+            directories.instead = None;
+        }
+        if all.is_empty() {
+            all.push(Cwd::Unknown);
+        }
+        put(&mut directories, all);
         self.state.set_directories(directories);
     }
+
+    /// `dirs`, `dirs +1`, `dirs -l -p`.
+    pub(super) fn print_directories(&self, args: &[Expanded]) -> Output {
+        let all = listed(self.state.directories());
+        let words = || args.iter().filter_map(|word| word.arg.known());
+        let one = words().find_map(|word| position(word, all.len()));
+        let chosen = all.iter().enumerate().filter(|(at, _)| one.is_none_or(|one| one == *at));
+        let paths: Option<Vec<String>> = chosen.map(|(_, place)| place.absolute(self.outside())).collect();
+        let between = if words().any(|word| word == "-p") { "\n" } else { " " };
+        paths.map_or_else(Output::unknown, |paths| Output::Text(paths.join(between) + "\n"))
+    }
+
+    /// The directory that `~+`, `~-` or an entry of the stack (`~1`, `~-0`) stands for.
+    pub(crate) fn directory_named(&self, name: &str) -> Option<String> {
+        let directories = self.state.directories();
+        let variable = match name {
+            "+" => "PWD",
+            "-" => "OLDPWD",
+            name => {
+                let all = listed(directories);
+                return all.get(position(name, all.len())?)?.absolute(self.outside());
+            }
+        };
+        match self.state.variable(variable) {
+            Some(Value::Scalar(datum)) => datum.text().map(str::to_owned),
+            Some(_) => None,
+            None if name == "+" => self.working_directory(),
+            None => directories.previous.absolute(self.outside()),
+        }
+    }
+
+    /// `DIRSTACK`, unless the line has made another variable of it.
+    pub(crate) fn directory_stack(&self, variable: &str) -> Option<Value> {
+        if variable != "DIRSTACK" {
+            return None;
+        }
+        let place = |place: &Cwd| match place.absolute(self.outside()) {
+            Some(path) => Datum::known(path),
+            None => Datum::unknown(Taint::default()),
+        };
+        Some(Value::List(Rc::new(listed(self.state.directories()).iter().map(place).collect())))
+    }
+}
+
+/// Whether what stands behind a tilde names a directory that the shell has been to, and no person.
+pub(crate) fn names_directory(name: &str) -> bool {
+    matches!(name, "+" | "-") || position(name, 0).is_some()
+}
+
+/// Which entry of a list of directories is meant: `2`, `+2` from the front, `-0` from the back.
+fn position(word: &str, count: usize) -> Option<usize> {
+    let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let number = digits.parse::<usize>().unwrap_or(usize::MAX);
+    if word.starts_with('-') { Some(count.wrapping_sub(1).wrapping_sub(number)) } else { Some(number) }
+}
+
+/// Where the shell is, and what the stack holds, the latest first.
+fn listed(directories: &Directories) -> Vec<Cwd> {
+    std::iter::once(&directories.now).chain(directories.stack.iter().rev()).cloned().collect()
+}
+
+fn put(directories: &mut Directories, mut all: Vec<Cwd>) {
+    all.reverse();
+    directories.now = all.pop().unwrap_or(Cwd::Unknown);
+    directories.stack = Rc::new(all);
 }
 
 fn entered(from: &Cwd, target: &Arg) -> Cwd {
     match target.known() {
         Some("") => from.clone(),
-        // A glob is as good as a name: it cannot lead upwards.
+        Some(path) if target.glob => paths::enter_any(from, path),
         Some(path) => paths::enter(from, path),
-        _ => Cwd::Unknown,
+        // A new temporary directory is nobody's yet, whatever it is called.
+        None if TEMPORARY.iter().any(|top| target.prefix().starts_with(top)) => match &target.value {
+            Known::Partly { prefix, suffix } if !suffix.contains("..") => {
+                Cwd::Glob(format!("{prefix}*{suffix}"))
+            }
+            _ => Cwd::Unknown,
+        },
+        None => Cwd::Unknown,
     }
 }

@@ -234,7 +234,8 @@ impl Walker<'_> {
     }
 
     fn named(&mut self, name: &str, subscript: Option<&Subscript>) -> Found {
-        let Some(mut value) = self.state.variable(name).cloned() else {
+        let Some(mut value) = self.state.variable(name).cloned().or_else(|| self.directory_stack(name))
+        else {
             // A subscript is evaluated whatever the name is.
             if let Some(Subscript::Index(parts)) = subscript {
                 self.arithmetic(parts);
@@ -294,6 +295,10 @@ impl Walker<'_> {
         }
         if name == "PWD" {
             return self.working_directory().map_or_else(unknown, |path| Found::Value(one(path)));
+        }
+        if name == "OLDPWD" {
+            let previous = self.state.directories().previous.absolute(self.outside());
+            return previous.map_or(Found::Elsewhere(Taint::default()), |path| Found::Value(one(path)));
         }
         if lictor_core::redact::is_secret_name(name) {
             return Found::Elsewhere(Taint { secret: true, ..Taint::default() });

@@ -122,13 +122,18 @@ impl Report {
 
 /// The directory after `cd dir` in `cwd`.
 pub(crate) fn chdir(cwd: &Cwd, dir: &Arg) -> Cwd {
+    let any = dir.glob;
     let Some(dir) = dir.known() else { return Cwd::Unknown };
+    if any {
+        return crate::paths::enter_any(cwd, dir);
+    }
     if dir.starts_with('/') || dir.starts_with('~') {
         return Cwd::Known(dir.to_owned());
     }
     match cwd {
         Cwd::Start => Cwd::Known(dir.to_owned()),
         Cwd::Known(base) => Cwd::Known(format!("{}/{dir}", base.trim_end_matches('/'))),
+        Cwd::Glob(base) => Cwd::Glob(format!("{}/{dir}", base.trim_end_matches('/'))),
         Cwd::Unknown => Cwd::Unknown,
     }
 }

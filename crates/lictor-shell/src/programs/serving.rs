@@ -11,7 +11,7 @@ use crate::operand::{Arg, Cwd};
 /// Reports that the files of a directory are handed out: the one that is named, or the one the call runs in.
 pub(crate) fn directory(call: &Call<'_>, report: &mut Report, named: Option<&Arg>) {
     let here = match call.cwd {
-        Cwd::Known(path) => Some(Arg::literal(path)),
+        Cwd::Known(path) | Cwd::Glob(path) => Some(Arg::literal(path)),
         Cwd::Start | Cwd::Unknown => None,
     };
     let named = named.filter(|arg| !matches!(arg.known(), Some("." | "./")));

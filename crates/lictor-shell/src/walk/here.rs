@@ -27,6 +27,8 @@ impl ShellEnv for Here<'_> {
         match self.state.variable(name) {
             Some(Value::Scalar(datum)) => datum.text().map(str::to_owned),
             Some(_) => None,
+            None if name == "PWD" => self.state.directories().now.absolute(self.outside),
+            None if name == "OLDPWD" => self.state.directories().previous.absolute(self.outside),
             None => self.outside.variable(name),
         }
     }

@@ -354,8 +354,8 @@ impl Walker<'_> {
     fn found_from_here<'a>(&self, path: &'a str) -> Option<Cow<'a, str>> {
         match &self.state.directories().now {
             Cwd::Known(base) => Some(crate::paths::join(base, path).into()),
-            Cwd::Unknown if !path.starts_with(['/', '~']) => None,
-            Cwd::Start | Cwd::Unknown => Some(path.into()),
+            Cwd::Glob(_) | Cwd::Unknown if !path.starts_with(['/', '~']) => None,
+            Cwd::Start | Cwd::Glob(_) | Cwd::Unknown => Some(path.into()),
         }
     }
 

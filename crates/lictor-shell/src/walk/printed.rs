@@ -24,7 +24,7 @@ impl Walker<'_> {
             "git" if is_top_level(context.args) => {
                 let inside = match context.cwd {
                     Cwd::Start => true,
-                    Cwd::Known(path) => !path.starts_with(['/', '.', '~']),
+                    Cwd::Known(path) | Cwd::Glob(path) => !path.starts_with(['/', '.', '~']),
                     Cwd::Unknown => false,
                 };
                 self.outside().project_root().filter(|_| inside).map(|root| root + "\n")

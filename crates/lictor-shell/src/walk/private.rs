@@ -105,7 +105,7 @@ pub(crate) fn is_private(outside: &dyn ShellEnv, target: &Operand, tree: bool) -
     let start = outside.variable("PWD").unwrap_or_default();
     let base = match &target.cwd {
         Cwd::Start => start,
-        Cwd::Known(base) => crate::paths::join(&start, base),
+        Cwd::Known(base) | Cwd::Glob(base) => crate::paths::join(&start, base),
         Cwd::Unknown => String::new(),
     };
     let path = crate::paths::join(&base, &path);

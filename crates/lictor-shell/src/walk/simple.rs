@@ -447,7 +447,7 @@ fn command_of(call: &Call<'_>, through: Vec<String>, scene: Scene) -> Command {
         words: programs::words(call),
         directory: match call.cwd {
             Cwd::Known(directory) => Some(directory.clone()),
-            Cwd::Start | Cwd::Unknown => None,
+            Cwd::Start | Cwd::Glob(_) | Cwd::Unknown => None,
         },
     }
 }

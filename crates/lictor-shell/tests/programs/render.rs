@@ -78,7 +78,7 @@ fn operand(operand: &Operand) -> String {
     let path = arg(&operand.arg);
     match &operand.cwd {
         Cwd::Start => path,
-        Cwd::Known(cwd) => format!("{path} in {cwd}"),
+        Cwd::Known(cwd) | Cwd::Glob(cwd) => format!("{path} in {cwd}"),
         Cwd::Unknown => format!("{path} in ?"),
     }
 }

@@ -1,0 +1,114 @@
+//! Files in directories that the line does not name: those that fit a pattern, and such as nobody knows.
+
+use lictor_core::facts::Effect;
+use lictor_shell::{Arg, Cwd, Known, Operand};
+
+use super::{Looker, tidy};
+use crate::governing_file;
+use crate::observer::Seen;
+
+/// How many names are looked at for one pattern.
+const MAX_ENTRIES: usize = 1024;
+/// How many directories are gone into. A shell goes into one, and says so when there are more.
+const MAX_DIRECTORIES: usize = 8;
+/// How deep `**` leads.
+const MAX_DEPTH: usize = 4;
+
+impl Looker<'_> {
+    /// What is done in a directory of which a pattern is known, once for each directory that fits. Where there is none, or too
+    /// many to name, the pattern stands in front of the name.
+    pub(crate) fn in_each(&self, pattern: &str, effect: &Effect<Operand>) -> Vec<Effect<Operand>> {
+        let there = self.directories_like(&self.untilde(pattern));
+        if there.is_empty() || there.len() > MAX_DIRECTORIES {
+            return vec![effect.clone().map_target(|target| in_front(pattern, target))];
+        }
+        let moved = |directory: String| {
+            effect.clone().map_target(|target| Operand { cwd: Cwd::Known(directory.clone()), ..target })
+        };
+        there.into_iter().map(moved).collect()
+    }
+
+    /// The directories that are there and fit.
+    fn directories_like(&self, pattern: &str) -> Vec<String> {
+        let start = if pattern.starts_with('/') { "/" } else { self.cwd };
+        let mut found = vec![start.to_owned()];
+        let mut left = MAX_ENTRIES;
+        for part in pattern.split('/').filter(|part| !part.is_empty()) {
+            found = match part {
+                "**" => self.trees(found, &mut left),
+                part if part.contains(['*', '?', '[', '(']) => {
+                    found.iter().flat_map(|above| self.inside(above, part, &mut left)).collect()
+                }
+                part => found.iter().map(|above| tidy(above, part)).collect(),
+            };
+            if left == 0 {
+                return Vec::new();
+            }
+        }
+        found.retain(|path| self.observer.look(&super::follow(path, self.observer)) == Seen::Directory);
+        found
+    }
+
+    /// The directories in one that fit; hidden ones where the pattern says so.
+    fn inside(&self, above: &str, part: &str, left: &mut usize) -> Vec<String> {
+        let names = self.observer.names(above, *left).unwrap_or_default().names;
+        *left = left.saturating_sub(names.len());
+        let fits = |name: &String| {
+            (!name.starts_with('.') || part.starts_with(['.', '[', '@', '?', '+', '(', '{']))
+                && fast_glob::glob_match(part, name.as_str())
+        };
+        let paths = names.into_iter().filter(fits).map(|name| tidy(above, &name));
+        paths.filter(|path| matches!(self.observer.look(path), Seen::Directory | Seen::Link)).collect()
+    }
+
+    /// These directories with all that lie below them.
+    fn trees(&self, tops: Vec<String>, left: &mut usize) -> Vec<String> {
+        let (mut found, mut level) = (tops.clone(), tops);
+        for _ in 0..MAX_DEPTH {
+            let below = |above: &String, left: &mut usize| {
+                let mut names = self.observer.names(above, *left).unwrap_or_default().names;
+                *left = left.saturating_sub(names.len());
+                names.retain(|name| name != ".git" && name != "node_modules");
+                let paths = names.into_iter().map(|name| tidy(above, &name));
+                paths.filter(|path| self.observer.look(path) == Seen::Directory).collect::<Vec<_>>()
+            };
+            level = level.iter().flat_map(|above| below(above, left)).collect();
+            found.extend(level.iter().cloned());
+        }
+        found
+    }
+
+    /// Whether a path from a directory that nobody knows may be a file that governs: from the root of the project, or by
+    /// the name of one that is there.
+    pub(super) fn may_govern(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        self.governs_somewhere(&format!("/{path}"))
+            || name == path
+                && governing_file::of_agents(self.project, self.observer)
+                    .iter()
+                    .any(|own| own.rsplit('/').next() == Some(name))
+    }
+
+    /// Whether what a path ends with is a file that governs where it follows the root of a project.
+    pub(super) fn governs_somewhere(&self, ending: &str) -> bool {
+        let Some(path) = ending.strip_prefix('/') else { return false };
+        let named = !path.starts_with(['.', '/']) || path.get(1..2).is_some_and(|next| !"./".contains(next));
+        named
+            && self
+                .project
+                .roots()
+                .any(|root| governing_file::is_own(&tidy(root, path), false, self.project, self.observer))
+    }
+}
+
+/// The operand with a pattern for its directory in its word.
+fn in_front(pattern: &str, operand: Operand) -> Operand {
+    let Operand { arg, cwd: _, incoming } = operand;
+    let value = match arg.value {
+        Known::Text(path) if path.starts_with(['/', '~']) => Known::Text(path),
+        Known::Text(path) => Known::Text(format!("{pattern}/{path}").into()),
+        value => return Operand { arg: Arg { value, ..arg }, cwd: Cwd::Unknown, incoming },
+    };
+    let glob = arg.glob || matches!(&value, Known::Text(path) if path.starts_with(pattern));
+    Operand { arg: Arg { value, glob, ..arg }, cwd: Cwd::Start, incoming }
+}
