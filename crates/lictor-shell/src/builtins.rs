@@ -90,8 +90,20 @@ impl Walker<'_> {
             ),
             _ => false,
         };
+        // `declare -p NAME` prints its value.
+        let shows = matches!(name, "declare" | "typeset" | "export" | "readonly")
+            && argv.words.get(1).is_some_and(|word| word.arg.known() == Some("-p"))
+            && argv
+                .words
+                .iter()
+                .skip(2)
+                .filter_map(|word| word.arg.known())
+                .any(|name| self.state.is_secret(name));
+        if shows && !argv.scene.capture && !argv.plumbing.takes_output_away() {
+            self.reveal();
+        }
         // All variables, the secret ones among them.
-        let output = if lists {
+        let output = if lists || shows {
             Output::Unknown(Taint { secret: true, ..Taint::default() })
         } else {
             Output::silent()

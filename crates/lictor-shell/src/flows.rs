@@ -36,7 +36,7 @@ impl Walker<'_> {
         let reached: Vec<Arg> = reached.collect();
         let addresses: Vec<&Arg> =
             if reached.is_empty() { context.args.iter().collect() } else { reached.iter().collect() };
-        let is_set_here = |name: &str| self.state.variable(name).is_some();
+        let is_set_here = |name: &str| self.state.is_set_here(name);
         for arg in context.args {
             let own = || crate::programs::is_for(&arg.text, &addresses, &is_set_here);
             if !(is_credential_header(arg.prefix()) || arg.taint.secret && own()) {

@@ -56,7 +56,9 @@ pub use network::host_of;
 pub(crate) use recipes::{edited_scripts, set_scripts};
 pub(crate) use secrets::is_environment_path;
 pub use secrets::is_secret_path;
-pub(crate) use secrets::{is_credential_header, is_for, is_secret, prints_secret, reveals};
+pub(crate) use secrets::{
+    is_credential_header, is_for, is_secret, is_secret_of_file, prints_secret, reveals,
+};
 pub(crate) use serving::here as hands_out;
 
 use std::borrow::Cow;
@@ -275,7 +277,7 @@ fn builtin(call: &Call<'_>, report: &mut Report) {
         }
         "numfmt" | "bc" | "expr" => text::derive(call, report),
         "printenv" => {
-            let secret = |arg: &Arg| arg.known().is_some_and(lictor_core::redact::is_secret_name);
+            let secret = |arg: &Arg| arg.known().is_some_and(|name| call.env.holds_secret(name));
             report.taint.secret |= call.args.is_empty() || call.args.iter().any(secret);
         }
         "man" | "apropos" | "whatis" => {

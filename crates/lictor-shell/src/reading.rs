@@ -67,8 +67,12 @@ pub trait ShellEnv {
     fn written_like(&self, _ending: &str) -> Vec<String> {
         Vec::new()
     }
+    /// Whether a variable holds a secret: its name says so, or the line put one into it.
+    fn holds_secret(&self, variable: &str) -> bool {
+        lictor_core::redact::is_secret_name(variable)
+    }
     /// Whether the line put something secret into a variable. Only the reader knows that.
-    fn holds_secret(&self, _variable: &str) -> bool {
+    fn is_given_secret(&self, _variable: &str) -> bool {
         false
     }
     /// Whether the line wrote any file before.

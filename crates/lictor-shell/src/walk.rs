@@ -120,8 +120,6 @@ pub(crate) struct Walker<'s> {
     pub(crate) status_changed: bool,
     /// What the line took out of an encoding.
     decoded: Vec<String>,
-    /// The line put the variables of an environment file into its own.
-    loaded: bool,
     /// Where the pipeline being walked reads files, as places in the list of effects.
     reads: Vec<usize>,
     /// Variables that the line set, and whether only to `true` and `false`.
@@ -192,7 +190,6 @@ impl<'s> Walker<'s> {
             descriptors: Vec::new(),
             status_changed: false,
             decoded: Vec::new(),
-            loaded: false,
             reads: Vec::new(),
             switches: std::collections::BTreeMap::new(),
             aliased: Vec::new(),

@@ -300,7 +300,7 @@ impl Walker<'_> {
             let previous = self.state.directories().previous.absolute(self.outside());
             return previous.map_or(Found::Elsewhere(Taint::default()), |path| Found::Value(one(path)));
         }
-        if lictor_core::redact::is_secret_name(name) {
+        if self.state.is_secret(name) {
             return Found::Elsewhere(Taint { secret: true, ..Taint::default() });
         }
         match self.outside().variable(name) {

@@ -222,7 +222,7 @@ impl Script<'_, '_> {
             return;
         };
         self.bind_callback(node, function);
-        if super::printed::prints_secret_variable(node, self.body) {
+        if super::printed::prints_secret_variable(node, self.body, self.call) {
             crate::programs::reveals(report);
         }
         let callee = self.value(function, 0);

@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use super::tree;
+use crate::call::Call;
 
 /// Functions that show what they are given.
 const PRINTS: [&str; 8] = [
@@ -17,17 +18,17 @@ const PRINTS: [&str; 8] = [
 ];
 
 /// Whether a call shows a variable that holds a secret, and not only whether it is set or how long it is.
-pub(super) fn prints_secret_variable(call: Node<'_>, body: &str) -> bool {
-    let function = call.child_by_field_name("function").map(|function| tree::text(function, body));
+pub(super) fn prints_secret_variable(node: Node<'_>, body: &str, call: &Call<'_>) -> bool {
+    let function = node.child_by_field_name("function").map(|function| tree::text(function, body));
     let Some(arguments) =
-        call.child_by_field_name("arguments").filter(|_| function.is_some_and(|name| PRINTS.contains(&name)))
+        node.child_by_field_name("arguments").filter(|_| function.is_some_and(|name| PRINTS.contains(&name)))
     else {
         return false;
     };
     let mut cursor = arguments.walk();
     arguments
         .named_children(&mut cursor)
-        .any(|argument| variable(argument, body, 0).is_some_and(lictor_core::redact::is_secret_name))
+        .any(|argument| variable(argument, body, 0).is_some_and(|name| call.env.holds_secret(name)))
 }
 
 /// The variable whose whole value an expression has, or has among others.

@@ -82,6 +82,16 @@ pub(crate) fn is_environment_path(path: &str) -> bool {
     is_environment_file(&path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase())
 }
 
+/// Whether a variable out of a file of variables is a secret, by its name. There a key is one, unless it says that it is
+/// public.
+pub(crate) fn is_secret_of_file(name: &str) -> bool {
+    let is_key = || {
+        let upper = name.to_ascii_uppercase();
+        upper.ends_with("KEY") && !["PUBLIC", "PUBLISHABLE", "PUB_"].iter().any(|part| upper.contains(part))
+    };
+    lictor_core::redact::is_secret_name(name) || is_key()
+}
+
 /// Whether an operand names a secret, as far as it is known.
 pub(crate) fn is_secret(arg: &Arg) -> bool {
     match arg.known() {
@@ -264,7 +274,7 @@ pub(crate) fn is_for(text: &str, addresses: &[&Arg], is_set_here: &dyn Fn(&str) 
     let mut any = false;
     let all = text.split('$').skip(1).all(|rest| {
         let name = crate::parser::name_prefix(rest.strip_prefix('{').unwrap_or(rest));
-        if !lictor_core::redact::is_secret_name(name) {
+        if !is_secret_of_file(name) {
             return true;
         }
         any = true;
@@ -301,9 +311,8 @@ fn shows_input(program: &str) -> bool {
 
 /// Whether a command prints the whole value of a variable that holds a secret (`echo $TOKEN`, `printenv TOKEN`).
 pub(crate) fn prints_secret(call: &Call<'_>) -> bool {
-    use lictor_core::redact::is_secret_name;
     match call.program {
-        "printenv" => call.args.iter().any(|arg| arg.known().is_some_and(is_secret_name)),
+        "printenv" => call.args.iter().filter_map(Arg::known).any(|name| call.env.holds_secret(name)),
         program if shows_input(program) && super::text::stdin_taint(call).secret && call.args.is_empty() => {
             true
         }
@@ -315,8 +324,7 @@ pub(crate) fn prints_secret(call: &Call<'_>) -> bool {
                     let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
                     let (name, tail) = rest.split_at(end.unwrap_or(rest.len()));
                     // `${TOKEN:0:4}` and `${TOKEN:+set}` show less than the whole.
-                    (is_secret_name(name) || call.env.holds_secret(name))
-                        && (braced.is_none() || tail.starts_with('}'))
+                    call.env.holds_secret(name) && (braced.is_none() || tail.starts_with('}'))
                 })
             })
         }

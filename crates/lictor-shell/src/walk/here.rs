@@ -38,7 +38,7 @@ impl ShellEnv for Here<'_> {
     }
 
     fn is_set_here(&self, name: &str) -> bool {
-        self.state.variable(name).is_some()
+        self.state.is_set_here(name)
     }
 
     fn runs_through(&self, programs: &[&str]) -> bool {
@@ -62,6 +62,10 @@ impl ShellEnv for Here<'_> {
     }
 
     fn holds_secret(&self, variable: &str) -> bool {
+        self.state.is_secret(variable)
+    }
+
+    fn is_given_secret(&self, variable: &str) -> bool {
         self.state.variable(variable).is_some_and(|value| value.taint().secret)
     }
 

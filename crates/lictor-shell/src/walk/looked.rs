@@ -81,10 +81,15 @@ impl Walker<'_> {
             .last()
             .is_some_and(|stage| matches!(stage, Node::Simple(simple) if !simple.redirects.is_empty()));
         if shown && !kept && rest.iter().any(picks) {
-            let mut report = crate::call::Report::default();
-            programs::reveals(&mut report);
-            report.effects.into_iter().for_each(|effect| self.effect(effect));
+            self.reveal();
         }
+    }
+
+    /// A secret that no path names is shown.
+    pub(crate) fn reveal(&mut self) {
+        let mut report = crate::call::Report::default();
+        programs::reveals(&mut report);
+        report.effects.into_iter().for_each(|effect| self.effect(effect));
     }
 
     /// What was read since `from` went into a variable: it is used there, and judged again where it is printed or sent.

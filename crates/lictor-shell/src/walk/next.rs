@@ -173,9 +173,7 @@ impl Walker<'_> {
             _ => false,
         });
         if shown {
-            let mut report = Report::default();
-            crate::programs::reveals(&mut report);
-            report.effects.into_iter().for_each(|effect| self.effect(effect));
+            self.reveal();
         }
     }
 
@@ -408,7 +406,10 @@ impl Walker<'_> {
             }
             return Output::unknown();
         };
-        self.loaded |= crate::programs::is_environment_path(known);
+        let environment = crate::programs::is_environment_path(known);
+        if environment {
+            self.state.load();
+        }
         if !crate::paths::is_stream(known) {
             let target = Operand::new(path.clone(), self.state.directories().now.clone());
             self.effect(Effect::File { access: run_or_read(known), target, recursive: false, by: None });
@@ -449,7 +450,11 @@ impl Walker<'_> {
                 if let Some(text) = self.local_script(known) {
                     let effects = self.reading.effects.len();
                     let opaque = self.reading.opaque.len();
+                    let mark = self.state.mark();
                     run(self, &text, Scene { attributable: false, ..scene });
+                    if environment {
+                        self.state.load_since(mark);
+                    }
                     self.keep_opaque(opaque, |_| false);
                     self.keep_effects(effects, |effect| is_clear_danger(effect));
                 } else {

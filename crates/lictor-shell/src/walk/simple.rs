@@ -58,7 +58,9 @@ impl Walker<'_> {
                     loads = true;
                 }
             }
-            self.loaded |= loads;
+            if loads {
+                self.state.load();
+            }
             if loads && words.first().is_some_and(|word| word.arg.known() == Some("env")) {
                 // The variables stand in front of the program.
                 words.remove(1);
@@ -222,7 +224,7 @@ impl Walker<'_> {
         {
             programs::reveals(&mut report);
         }
-        if self.loaded && crate::flows::prints_environment(program, &args) {
+        if self.state.has_loaded() && crate::flows::prints_environment(program, &args) {
             programs::reveals(&mut report);
         }
         let runs_other = |next: &Next| matches!(next, Next::Argv { .. } | Next::Shell { .. });

@@ -336,7 +336,7 @@ impl Python<'_, '_> {
 }
 
 /// `print(os.environ["TOKEN"])`: the whole value of a variable that holds a secret.
-pub(super) fn prints_secret_variable(text: &str) -> bool {
+pub(super) fn prints_secret_variable(text: &str, call: &Call<'_>) -> bool {
     let inner = text.trim_start_matches("print(").trim_end_matches(')').trim();
     let name = ["os.environ[", "os.environ.get(", "os.getenv("]
         .iter()
@@ -347,7 +347,7 @@ pub(super) fn prints_secret_variable(text: &str) -> bool {
     let picked = inner.starts_with("keyring.get_password(")
         || inner.contains("environ.items()")
             && ["KEY", "TOKEN", "SECRET", "PASS"].iter().any(|part| inner.contains(part));
-    name.is_some_and(lictor_core::redact::is_secret_name) && whole || picked
+    name.is_some_and(|name| call.env.holds_secret(name)) && whole || picked
 }
 /// Whether a call is given a secret.
 fn names_secret(invocation: &Invocation<'_>) -> bool {
