@@ -3,6 +3,7 @@
 //! Every change is journalled, so that a subshell can be undone and the branches of a condition be compared at the
 //! price of what they changed, not of everything known.
 
+mod loaded;
 #[cfg(test)]
 mod tests;
 
@@ -195,7 +196,17 @@ pub(crate) struct Flags {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Positional {
     Known(Rc<Vec<Datum>>),
-    Unknown,
+    /// Any number of them, from there.
+    Unknown(Taint),
+}
+
+impl Positional {
+    pub(crate) fn taint(&self) -> Taint {
+        match self {
+            Self::Known(list) => list.iter().fold(Taint::default(), |taint, datum| taint.and(datum.taint)),
+            Self::Unknown(taint) => *taint,
+        }
+    }
 }
 
 pub(crate) struct State {
@@ -253,51 +264,10 @@ impl State {
                 previous: Cwd::Unknown,
                 stack: Rc::new(Vec::new()),
             },
-            positional: Positional::Unknown,
+            positional: Positional::Unknown(Taint::default()),
             flags: Flags::default(),
             loaded: None,
             journal: Vec::new(),
-        }
-    }
-
-    /// The line puts the variables of an environment file into its own.
-    pub(crate) fn load(&mut self) {
-        self.loaded.get_or_insert_with(BTreeMap::new);
-    }
-
-    pub(crate) fn has_loaded(&self) -> bool {
-        self.loaded.is_some()
-    }
-
-    /// What an environment file has set since the mark is not the line's own: secrets stay what they are under their names,
-    /// the rest keeps its values.
-    pub(crate) fn load_since(&mut self, mark: Mark) {
-        let set = self.journal.get(mark.0..).unwrap_or_default().iter().filter_map(|change| match change {
-            Change::Variable(name, _) => Some(name.clone()),
-            _ => None,
-        });
-        for name in set.collect::<Vec<String>>() {
-            if crate::programs::is_secret_of_file(&name) {
-                let before = self.variables.remove(&name);
-                self.journal.push(Change::Variable(name, before));
-            } else if let Some(value) = self.variables.get(&name).cloned() {
-                self.loaded.get_or_insert_with(BTreeMap::new).insert(name, value);
-            }
-        }
-    }
-
-    /// Whether the line itself has set or unset a variable.
-    pub(crate) fn is_set_here(&self, name: &str) -> bool {
-        let loaded = || self.loaded.as_ref().and_then(|loaded| loaded.get(name));
-        self.variable(name).is_some_and(|value| loaded() != Some(value))
-    }
-
-    /// Whether a variable holds a secret: the line put one into it, or left it alone and its name says so.
-    pub(crate) fn is_secret(&self, name: &str) -> bool {
-        match self.variable(name) {
-            Some(value) => value.taint().secret,
-            None if self.has_loaded() => crate::programs::is_secret_of_file(name),
-            None => lictor_core::redact::is_secret_name(name),
         }
     }
 
@@ -508,7 +478,8 @@ impl State {
         if let Some(first) = positional.first() {
             let same =
                 exhaustive && positional.len() == count && positional.iter().all(|other| other == first);
-            let merged = if same { first.clone() } else { Positional::Unknown };
+            let taint = || positional.iter().fold(Taint::default(), |taint, each| taint.and(each.taint()));
+            let merged = if same { first.clone() } else { Positional::Unknown(taint()) };
             self.set_positional(merged);
         }
         if !exhaustive {

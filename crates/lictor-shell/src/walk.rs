@@ -470,14 +470,14 @@ impl<'s> Walker<'s> {
             // A body that is never run cannot do what is not known.
             let known = self.reading.opaque.len();
             self.calls.push(function.name.clone());
-            self.state.set_positional(Positional::Unknown);
+            self.state.set_positional(Positional::Unknown(Taint::default()));
             self.node(&function.body, scene);
             self.calls.pop();
             self.reading.opaque.truncate(known);
         }
         for text in std::mem::take(&mut self.aliased).into_iter().take(MOST_ALIASES) {
             let (effects, known) = (self.reading.effects.len(), self.reading.opaque.len());
-            self.state.set_positional(Positional::Unknown);
+            self.state.set_positional(Positional::Unknown(Taint::default()));
             self.through("alias", |this| this.text(&text, scene));
             self.reading.opaque.truncate(known);
             // It is not run by this line.

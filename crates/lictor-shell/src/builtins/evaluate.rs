@@ -25,7 +25,7 @@ impl Walker<'_> {
         }
         if argv.harmless {
             // `eval set -- …`.
-            self.state.set_positional(crate::state::Positional::Unknown);
+            self.state.set_positional(crate::state::Positional::Unknown(taint));
             return self.done("eval", argv, Output::silent());
         }
         let as_written = written(args);

@@ -83,7 +83,7 @@ impl Walker<'_> {
         while let Some((index, word)) = rest.next() {
             let Some(text) = word.arg.known() else {
                 // `set $X` may set anything.
-                self.state.set_positional(Positional::Unknown);
+                self.state.set_positional(Positional::Unknown(word.arg.taint));
                 break;
             };
             let on = text.starts_with('-');
@@ -125,7 +125,7 @@ impl Walker<'_> {
             (Positional::Known(list), Some(count)) => {
                 Positional::Known(Rc::new(list.iter().skip(count).cloned().collect()))
             }
-            _ => Positional::Unknown,
+            (before, _) => Positional::Unknown(before.taint()),
         };
         self.state.set_positional(shifted);
     }

@@ -25,6 +25,39 @@ enum Found {
     Elsewhere(Taint),
 }
 
+impl Found {
+    fn taint(&self) -> Taint {
+        match self {
+            Self::Value(Expansion::One(datum)) => datum.taint,
+            Self::Value(Expansion::Many(list)) => {
+                list.iter().fold(Taint::default(), |taint, datum| taint.and(datum.taint))
+            }
+            Self::Value(Expansion::Unknown(taint)) | Self::Elsewhere(taint) => *taint,
+            Self::Value(Expansion::Names(_)) | Self::Unset => Taint::default(),
+        }
+    }
+
+    /// The same value of which too little is taken to be a secret.
+    fn without_secret(mut self) -> Self {
+        match &mut self {
+            Self::Value(Expansion::One(Datum { taint, .. }) | Expansion::Unknown(taint))
+            | Self::Elsewhere(taint) => taint.secret = false,
+            _ => {}
+        }
+        self
+    }
+}
+
+/// So many letters at the beginning or the end are how people tell keys apart.
+const GLIMPSE: i64 = 4;
+
+fn is_a_glimpse(offset: i64, length: Option<i64>) -> bool {
+    match length {
+        Some(length) => offset == 0 && (0..=GLIMPSE).contains(&length),
+        None => (-GLIMPSE..0).contains(&offset),
+    }
+}
+
 impl Walker<'_> {
     pub(super) fn parameter(&mut self, parameter: &Parameter, quoted: bool) -> Expansion {
         let found = self.found(parameter);
@@ -82,7 +115,7 @@ impl Walker<'_> {
                     self.arithmetic(parts).text().and_then(|text| text.trim().parse::<i64>().ok())
                 });
                 if bounded && length.is_none() {
-                    return Expansion::Unknown(Taint::default());
+                    return Expansion::Unknown(found.taint());
                 }
                 self.slice(parameter, found, offset, length)
             }
@@ -92,7 +125,7 @@ impl Walker<'_> {
                 if matches!(parts.first(), Some(Part::Literal(text)) if text == "P") {
                     self.opaque(OpaqueWhat::Code, &format!("${{{}@P}}", parameter.name));
                 }
-                Expansion::Unknown(Taint::default())
+                Expansion::Unknown(found.taint())
             }
         }
     }
@@ -186,7 +219,8 @@ impl Walker<'_> {
         offset: Option<i64>,
         length: Option<i64>,
     ) -> Expansion {
-        let Some(offset) = offset else { return Expansion::Unknown(Taint::default()) };
+        let Some(offset) = offset else { return Expansion::Unknown(found.taint()) };
+        let found = if is_a_glimpse(offset, length) { found.without_secret() } else { found };
         match found {
             Found::Value(Expansion::Many(list)) => {
                 // Positional parameters count from one; zero is the name of the shell.
@@ -207,11 +241,11 @@ impl Walker<'_> {
         match name {
             "@" | "*" => match self.state.positional() {
                 Positional::Known(list) => Found::Value(Expansion::Many(list.to_vec())),
-                Positional::Unknown => Found::Value(Expansion::Unknown(Taint::default())),
+                Positional::Unknown(taint) => Found::Value(Expansion::Unknown(*taint)),
             },
             "#" => match self.state.positional() {
                 Positional::Known(list) => Found::Value(one(list.len().to_string())),
-                Positional::Unknown => unknown(),
+                Positional::Unknown(_) => unknown(),
             },
             // Only text that another command starts has one that is known (`sh -c TEXT name`).
             "0" if self.state.variable("0").is_none() => unknown(),
@@ -223,8 +257,9 @@ impl Walker<'_> {
     }
 
     fn positional(&self, digits: &str) -> Found {
-        let Positional::Known(list) = self.state.positional() else {
-            return Found::Elsewhere(Taint::default());
+        let list = match self.state.positional() {
+            Positional::Known(list) => list,
+            Positional::Unknown(taint) => return Found::Elsewhere(*taint),
         };
         let index = digits.parse::<usize>().ok().and_then(|index| index.checked_sub(1));
         match index.and_then(|index| list.get(index)) {

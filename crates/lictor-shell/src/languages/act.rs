@@ -43,6 +43,27 @@ impl Invocation<'_> {
             self.positional.iter().fold(Taint::default(), |taint, value| taint.and(value.taint()));
         self.named.iter().fold(positional, |taint, (_, value)| taint.and(value.taint()))
     }
+
+    /// The same without the credentials for the service that is called: they are in headers that are called so.
+    fn sent(&self) -> Taint {
+        let of_field = |(name, value): &(String, Value)| match (name.as_str(), value) {
+            ("headers", Value::Map(headers)) => {
+                let others = headers
+                    .iter()
+                    .filter(|(name, _)| !crate::programs::is_credential_header(&format!("{name}:")));
+                others.fold(Taint::default(), |taint, (_, value)| taint.and(value.taint()))
+            }
+            (_, value) => value.taint(),
+        };
+        let fields = |fields: &[(String, Value)]| {
+            fields.iter().fold(Taint::default(), |taint, field| taint.and(of_field(field)))
+        };
+        let of_value = |value: &Value| match value {
+            Value::Map(map) => fields(map),
+            value => value.taint(),
+        };
+        self.positional.iter().fold(fields(self.named), |taint, value| taint.and(of_value(value)))
+    }
 }
 
 /// Writes effects for one language into a report.
@@ -427,7 +448,7 @@ impl Actor<'_, '_, '_> {
             ),
             None => self.report.reach(None, invocation.text, sends),
         }
-        if invocation.taint().secret {
+        if invocation.sent().secret {
             self.report.flow(FlowSource::Secret, FlowSink::Host, invocation.text);
         } else if invocation.taint().private && (sends || addressed.private) {
             self.report.flow(FlowSource::Private, FlowSink::Host, invocation.text);

@@ -12,7 +12,7 @@ mod words;
 
 use std::path::Path;
 
-use lictor_core::facts::{Access, GitEffect, GuardOff, OpaqueWhat};
+use lictor_core::facts::{Access, FlowSink, FlowSource, GitEffect, GuardOff, OpaqueWhat};
 
 use super::network;
 use super::options::{Grammar, Options};
@@ -126,6 +126,11 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     }
     if crate::words::GIT_COMMITS.contains(&name) && is_elsewhere(call, &global) {
         report.git(GitEffect::SkipHooks, Some(&super::report::written(call)));
+    }
+    // What stands in a message stays in the history.
+    let keeps = matches!(name, "commit" | "commit-tree" | "tag" | "notes" | "merge");
+    if let Some(message) = git.args.iter().find(|arg| keeps && arg.taint.secret) {
+        report.flow(FlowSource::Secret, FlowSink::File, &message.text);
     }
     run(&git, report, name);
 }

@@ -305,7 +305,7 @@ pub(crate) fn is_credential_header(text: &str) -> bool {
 }
 
 /// Programs that print what they read, as it is or written in another way.
-fn shows_input(program: &str) -> bool {
+pub(crate) fn shows_input(program: &str) -> bool {
     crate::words::SHOWS_INPUT.contains(&program)
 }
 
@@ -321,10 +321,16 @@ pub(crate) fn prints_secret(call: &Call<'_>) -> bool {
                 arg.text.split('$').skip(1).any(|rest| {
                     let braced = rest.strip_prefix('{');
                     let rest = braced.unwrap_or(rest);
+                    let named = braced.and_then(|rest| rest.strip_prefix('!'));
+                    let rest = named.unwrap_or(rest);
                     let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+                    // `$@`, `$*`.
+                    let end = if rest.starts_with(['@', '*']) { Some(1) } else { end };
                     let (name, tail) = rest.split_at(end.unwrap_or(rest.len()));
-                    // `${TOKEN:0:4}` and `${TOKEN:+set}` show less than the whole.
-                    call.env.holds_secret(name) && (braced.is_none() || tail.starts_with('}'))
+                    // `${TOKEN:+set}` says whether there is one.
+                    let asks = braced.is_some() && (tail.starts_with(":+") || tail.starts_with('+'));
+                    // `${!n}`: what the variable names, which is all that the word can have it from.
+                    !name.is_empty() && !asks && (named.is_some() || call.env.holds_secret(name))
                 })
             })
         }

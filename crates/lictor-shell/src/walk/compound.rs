@@ -210,14 +210,15 @@ impl Walker<'_> {
             }
             None => match self.state.positional() {
                 Positional::Known(list) => Some(list.to_vec()),
-                Positional::Unknown => None,
+                Positional::Unknown(_) => None,
             },
         };
         match values {
             Some(values) => self.rounds(name, values, body, changes, scene),
             None => {
                 self.unsettle(changes);
-                self.state.set(name, Value::unknown(Taint::default()));
+                let taint = self.state.positional().taint();
+                self.state.set(name, Value::unknown(taint));
                 self.repeated(body, scene)
             }
         }

@@ -2,7 +2,7 @@
 
 use lictor_core::facts::{Access, Effect};
 
-use super::Walker;
+use super::{Output, Walker};
 use crate::ast::{Node, Pipeline, Simple, Word};
 use crate::operand::Operand;
 use crate::programs;
@@ -19,19 +19,21 @@ enum Shows {
 }
 
 impl Walker<'_> {
-    /// Secrets that the pipeline reads are only looked at when one of its commands lets nothing of them through.
-    pub(super) fn only_looked_at(&mut self, pipeline: &Pipeline) {
-        if self.reads.is_empty() {
-            return;
+    /// Secrets that the pipeline reads are only looked at when one of its commands lets nothing of them through. Says
+    /// whether that is so for all that it reads and for what was printed.
+    pub(super) fn only_looked_at(&mut self, pipeline: &Pipeline, printed: &Output) -> bool {
+        if self.reads.is_empty() && !printed.taint().secret {
+            return false;
         }
         if pipeline.stages.iter().any(copies_to_terminal) {
-            return;
+            return false;
         }
         let shown = pipeline.stages.iter().map(shows);
         let least = shown.max_by_key(|shows| *shows as u8).unwrap_or(Shows::Content);
         if least == Shows::Content {
-            return;
+            return false;
         }
+        let mut all = least == Shows::Nothing || !self.reads.is_empty();
         for at in std::mem::take(&mut self.reads) {
             let Some(Effect::File { access, target, .. }) = self.reading.effects.get_mut(at) else {
                 continue;
@@ -42,8 +44,11 @@ impl Walker<'_> {
             });
             if programs::is_secret(&target.arg) && (least == Shows::Nothing || environment) {
                 *access = Access::List;
+            } else {
+                all = false;
             }
         }
+        all
     }
 
     /// `env | grep TOKEN`: of all variables those are picked that hold secrets, and shown.
@@ -64,6 +69,8 @@ impl Walker<'_> {
         if !lists {
             return;
         }
+        // The line itself put it there.
+        let given = |name: &str| self.state.variable(name).is_some_and(|value| value.taint().secret);
         let picks = |stage: &Node| {
             let Node::Simple(simple) = stage else { return false };
             let words = literals(simple);
@@ -74,6 +81,7 @@ impl Walker<'_> {
                     let upper = word.to_ascii_uppercase();
                     crate::words::SECRET_VARIABLES.iter().any(|part| upper.contains(part))
                         || crate::words::SECRET_PREFIXES.contains(&upper.trim_matches(['"', '^', '_', '=']))
+                        || given(word.trim_matches(['"', '^', '=']))
                 })
         };
         let shown = pipeline.stages.iter().all(|stage| shows(stage) == Shows::Content);

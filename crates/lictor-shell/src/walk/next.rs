@@ -71,7 +71,7 @@ impl Walker<'_> {
                     // Without words of its own the text may get some from elsewhere (`bash -s -- x`).
                     this.state.set_positional(match words.get(1..) {
                         Some(rest) => positional(rest),
-                        None => Positional::Unknown,
+                        None => Positional::Unknown(Taint::default()),
                     });
                     let stdin = if from_input { Stdin::Inherited } else { context.stdin.clone() };
                     this.with_stdin(Some(Rc::new(stdin)), |this| this.text(&code, context.scene))

@@ -19,11 +19,15 @@ impl Walker<'_> {
             &mut self.picked_by_filter,
             pipeline.stages.iter().any(shape::picks_containers),
         );
-        let output = self.stages(pipeline, scene);
+        let mut output = self.stages(pipeline, scene);
         self.fills_disk(pipeline);
         self.picked_by_filter = picked;
         self.from_files = from_files;
-        self.only_looked_at(pipeline);
+        if self.only_looked_at(pipeline, &output)
+            && let Output::Unknown(taint) = &mut output
+        {
+            taint.secret = false;
+        }
         self.picks_secret_variables(pipeline, scene);
         self.reads = outer;
         output

@@ -1,9 +1,11 @@
 //! What programs leave behind in files, for what comes later on the line.
 
+use lictor_core::facts::{Access, Effect};
+
 use super::simple::Context;
 use super::{Output, Walker};
 use crate::call::Stdin;
-use crate::operand::{Arg, Taint};
+use crate::operand::{Arg, Operand, Taint};
 use crate::programs;
 use crate::state::Content;
 
@@ -71,6 +73,18 @@ impl Walker<'_> {
             };
             self.state.set_file(key, content);
         }
+    }
+
+    /// Whether a command reads a file into which the line put a secret.
+    pub(super) fn reads_written_secret(&self, effects: &[Effect<Operand>]) -> bool {
+        !self.state.wrote_nothing()
+            && effects.iter().any(|effect| match effect {
+                Effect::File { access: Access::Read, target, .. } => {
+                    let written = target.arg.known().and_then(|path| self.written_content(path));
+                    written.is_some_and(|content| content.taint.secret)
+                }
+                _ => false,
+            })
     }
 
     /// Remembers what code wrote to files, as far as all of it is known.

@@ -220,7 +220,9 @@ impl Walker<'_> {
         if !scene.capture
             && !plumbing.takes_output_away()
             && self.elsewhere == 0
-            && (report.credential || programs::prints_secret(&call))
+            && (report.credential
+                || programs::prints_secret(&call)
+                || programs::shows_input(program) && self.reads_written_secret(&report.effects))
         {
             programs::reveals(&mut report);
         }
@@ -306,7 +308,8 @@ impl Walker<'_> {
         };
         let environment = next.is_empty() && crate::flows::prints_environment(context.program, context.args);
         let private = taint.private || self.reads_private(&effects) || self.takes_private(context);
-        let taint = Taint { secret: taint.secret || environment, private, ..taint };
+        let secret = taint.secret || environment || self.reads_written_secret(&effects);
+        let taint = Taint { secret, private, ..taint };
         let all_taint = taint.and(argument_taint).and(stdin_taint);
         let stdout = stdout.or_else(|| self.known_output(context));
         let printed = printed(stdout, names, all_taint, context);
@@ -485,7 +488,8 @@ impl<'a> Context<'a> {
 /// `$1`, `$2`, … from arguments.
 pub(crate) fn positional(words: &[Expanded]) -> Positional {
     if words.iter().any(|word| word.arg.splits) {
-        return Positional::Unknown;
+        let taint = words.iter().fold(Taint::default(), |taint, word| taint.and(word.arg.taint));
+        return Positional::Unknown(taint);
     }
     let list = words.iter().map(|word| Datum { template: word.template.clone(), ..Datum::of(&word.arg) });
     Positional::Known(Rc::new(list.collect()))

@@ -2,7 +2,7 @@
 
 use super::{Scene, Walker};
 use crate::ast::Word;
-use crate::state::Value;
+use crate::state::{Datum, Value};
 
 impl Walker<'_> {
     /// Walks what stands in the subscript of a name that was only text so far (`'a[$(…)]'`).
@@ -42,9 +42,14 @@ impl Walker<'_> {
 
     /// The words of `[[ … ]]` and `test`: names behind `-v`, numbers around `-eq`.
     pub(super) fn test_words(&mut self, words: &[Word]) {
-        let values: Vec<Option<String>> =
-            words.iter().map(|word| self.value(word).text().map(str::to_owned)).collect();
-        self.tested(values.iter().flatten().map(String::as_str));
+        let values: Vec<Datum> = words.iter().map(|word| self.value(word)).collect();
+        self.tested(values.iter().filter_map(Datum::text));
+        // `[[ $text =~ pattern ]]`: what fits stands in a variable of the shell's own.
+        if let Some([text, _]) =
+            values.windows(2).find(|pair| pair.last().and_then(Datum::text) == Some("=~"))
+        {
+            self.state.set("BASH_REMATCH", Value::unknown(text.taint));
+        }
     }
 
     /// Looks for code in names and numbers that a test evaluates.

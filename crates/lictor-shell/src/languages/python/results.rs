@@ -380,6 +380,9 @@ pub(in crate::languages) fn home(call: &Call<'_>) -> Value {
 pub(in crate::languages) fn environment(call: &Call<'_>, name: Option<&str>) -> Value {
     match name {
         Some("HOME" | "USERPROFILE") => home(call),
+        Some(name) if call.env.is_given_secret(name) => {
+            Value::Unknown(Taint { secret: true, ..Taint::default() })
+        }
         Some(name) => call.env.variable(name).map_or_else(Value::unknown, Value::text),
         None => Value::unknown(),
     }
