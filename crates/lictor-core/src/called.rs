@@ -118,7 +118,7 @@ struct Given {
 /// What is wrong with it. No answer is ever taken for a pass.
 pub fn answer(printed: &[u8]) -> Result<CallbackResult, String> {
     let Ok(given) = serde_json::from_slice::<Given>(printed) else {
-        let shown = text::clean(&String::from_utf8_lossy(printed), 80);
+        let shown = text::clean(&text::visible_line(String::from_utf8_lossy(printed).trim()), 80);
         return Err(format!(
             "it printed `{shown}` instead of {{\"passed\": true}} or {{\"decision\": \"block\", \"reason\": \"…\"}}"
         ));

@@ -109,3 +109,12 @@ fn the_advice_of_a_remark_reaches_the_agent() {
     assert_eq!((&json["decision"], &json["fix"]), (&"warn".into(), &"split it".into()), "{json}");
     assert!(sandbox.lictor(&["eval", "bash", "ls"]).stdout.contains("fix: split it"));
 }
+
+#[test]
+fn an_answer_that_is_none_is_shown_as_it_was_printed() {
+    let sandbox = Sandbox::new();
+    let own = "version: 1\nguards: {says: {command: [echo, hi]}}\npolicy: {all: [says]}\n";
+    sandbox.write_at(&sandbox.home().join(".config/lictor/governance.yaml"), own);
+    let told = sandbox.lictor(&["eval", "bash", "ls"]).stdout;
+    assert!(told.contains("it printed `hi` instead"), "{told}");
+}
