@@ -177,3 +177,14 @@ fn a_fix_that_only_has_to_wait_is_none() {
     let run = sandbox.lictor(&["check"]);
     assert!(!run.stdout.contains("way out"), "{run:?}");
 }
+
+#[test]
+fn a_guard_whose_condition_is_broken_is_still_one_of_the_files_guards() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "governance.yaml",
+        "guards: {calm: {expr: 'risk <=', reason: x, fix: y}}\nboundaries: {red_line_files: [.git/x]}\npolicy: {all: [unheard_of]}\n",
+    );
+    let told = sandbox.lictor(&["check"]).stdout;
+    assert!(told.contains("the guards of this file are: calm, file_boundary"), "{told}");
+}

@@ -425,7 +425,8 @@ impl Graph<'_> {
             r.error(tree.span, format!("`{name}` always stands outside the graph"), "leave it out");
             return None;
         }
-        let known: Vec<&str> = own.chain(configured()).collect();
+        let refused = self.sections.refused_guards.iter().map(String::as_str);
+        let known: Vec<&str> = own.chain(refused).chain(configured()).collect();
         let built_in = closest(&name, built_in().map(|built_in| built_in.name));
         let help = match (closest(&name, known.iter().copied()).or(built_in), known.is_empty()) {
             (Some(near), _) => format!("did you mean `{near}`?"),
