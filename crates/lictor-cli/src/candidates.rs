@@ -1,4 +1,4 @@
-//! What a shell offers for an argument: ids of sessions and of approvals, and remembered tools, in the current project.
+//! What a shell offers for an argument: agents, ids of sessions and of approvals, and remembered tools, in the current project.
 //!
 //! A shell shows nothing where something cannot be read; the command itself then says why.
 
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap_complete::CompletionCandidate;
 use lictor::Approvals;
 use lictor::past;
+use lictor_agents::Agent;
 
 use crate::commands::explain;
 use crate::here;
@@ -37,6 +38,11 @@ pub fn approvals() -> Vec<CompletionCandidate> {
         CompletionCandidate::new(approval.short()).help(about)
     });
     offered.collect()
+}
+
+/// The agents that Lictor has hooks for.
+pub fn agents() -> Vec<CompletionCandidate> {
+    Agent::ALL.into_iter().map(|agent| CompletionCandidate::new(agent.name())).collect()
 }
 
 /// The tools that are remembered.

@@ -14,6 +14,7 @@ use std::io::BufRead as _;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
+use clap_complete::ArgValueCandidates;
 use lictor_agents::Agent;
 use lictor_agents::install::Scope;
 use serde_json::json;
@@ -23,6 +24,7 @@ use receipts::Receipts;
 pub use trust::{Standing, standing};
 
 use crate::args::Common;
+use crate::candidates;
 use crate::exit::Exit;
 use crate::here;
 use crate::home::Home;
@@ -55,7 +57,7 @@ pub struct InitArgs {
     #[arg(long)]
     git: bool,
     /// Install for this agent, present or not. May be given several times; without it, for those that are found.
-    #[arg(long = "agent", value_name = "NAME")]
+    #[arg(long = "agent", value_name = "NAME", add = ArgValueCandidates::new(candidates::agents))]
     agents: Vec<Agent>,
     /// Put `lictor mcp run` before the MCP servers that agents are told of, in their own settings; nothing else is written.
     /// With `--uninstall`, take it away again.
@@ -249,11 +251,17 @@ pub fn leave_everywhere(here: &Project, receipts: &Receipts) -> Result<Plan> {
 
 /// Shows the plan and asks.
 fn agreed(plan: &Plan) -> Result<bool> {
-    output::print(&plan.show(Style::stdout()))?;
+    let style = Style::stdout();
+    output::print(&format!("{}{}", plan.show(style), noted(plan, style)))?;
     if let Some(told) = output::is_interactive().then(super::replay::offer).flatten() {
         output::print(&format!("\n{told}\n"))?;
     }
     said_yes("write this?")
+}
+
+/// What a person should know before they say yes.
+fn noted(plan: &Plan, style: Style) -> String {
+    plan.notes.iter().map(|note| format!("{} {note}\n", style.yellow("note:"))).collect()
 }
 
 /// Asks. Without a terminal nobody is asked, and nobody has said yes.
@@ -286,8 +294,9 @@ fn closing(
     for line in trusted {
         text += &format!("{} {line}\n", style.green("trusted"));
     }
-    for note in &plan.notes {
-        text += &format!("{} {note}\n", style.yellow("note:"));
+    // Whoever was asked has read them before.
+    if args.yes || plan.is_empty() {
+        text += &noted(plan, style);
     }
     if !missing.is_empty() {
         text.push('\n');

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::sandbox::{Run, Sandbox};
+use crate::terminal::Terminal;
 
 /// Every file below a directory, with its bytes; directories too.
 fn tree(root: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
@@ -328,4 +329,36 @@ fn uninstall_takes_lictor_out_of_the_other_work_trees_and_names_what_is_committe
     assert_eq!(done.code, 0, "{done:?}");
     assert!(!other.exists(), "{done:?}");
     assert!(done.stdout.contains("are in git's commits too: clones"), "{done:?}");
+}
+
+/// The starter says what the project at hand is tested by, and `check` has nothing against it.
+#[test]
+fn a_starter_looks_at_what_is_there() {
+    for (files, test) in [
+        (&[("package.json", "{}"), ("pnpm-lock.yaml", "")][..], "pnpm test"),
+        (&[("package.json", "{}"), ("yarn.lock", "")], "yarn test"),
+        (&[("package.json", "{}")], "npm test"),
+        (&[("config/application.rb", ""), ("Gemfile", "gem 'rspec-rails'\n")], "bundle exec rspec"),
+        (&[("config/application.rb", ""), ("Gemfile", "gem 'rails'\n")], "bin/rails test"),
+        (&[("pyproject.toml", ""), ("uv.lock", "")], "uv run pytest"),
+    ] {
+        let sandbox = Sandbox::bare();
+        files.iter().for_each(|(file, text)| sandbox.write(file, text));
+        assert_eq!(init(&sandbox, &["--yes"]).code, 0);
+        let starter = fs::read_to_string(sandbox.project().join("governance.yaml")).unwrap();
+        assert!(starter.contains(&format!("bash(\"{test}\")")), "{test}: {starter}");
+        let checked = sandbox.lictor(&["check"]);
+        assert!(checked.code == 0 && !checked.stdout.contains("matches nothing"), "{test}: {checked:?}");
+    }
+}
+
+#[test]
+fn what_a_person_should_know_stands_before_the_question() {
+    let sandbox = Sandbox::bare();
+    let run = init(&sandbox, &[]);
+    assert_eq!(run.stdout.matches("no agent was found").count(), 1, "{run:?}");
+    let Some(terminal) = Terminal::open(&sandbox) else { return };
+    terminal.run("clear; PATH=$(dirname $(command -v lictor)):/usr/bin:/bin lictor init");
+    let screen = terminal.wait_for("write this? [y/N]");
+    assert!(screen.find("note:").is_some_and(|at| at < screen.find("write this?").unwrap()), "{screen}");
 }

@@ -1,6 +1,7 @@
 //! Which languages and frameworks a repository is written in, told by the files that build it, and what a new policy says
 //! about each.
 
+use std::fs;
 use std::path::Path;
 
 /// A language or framework, with the commands that its projects are checked by.
@@ -12,6 +13,9 @@ pub struct Language {
     files: &'static [&'static str],
     /// The command that runs its tests.
     pub test: &'static [&'static str],
+    /// Other commands that do, each with a file and a word in it that tell: the first that fits. An empty word stands for
+    /// the file alone.
+    other_tests: &'static [(&'static str, &'static str, &'static [&'static str])],
     /// Where its sources usually are.
     pub sources: &'static [&'static str],
     /// Files with secrets that every such project has, beside `.env`.
@@ -19,7 +23,8 @@ pub struct Language {
 }
 
 /// A language without secret files of its own.
-const PLAIN: Language = Language { name: "", files: &[], test: &[], sources: &[], secrets: &[] };
+const PLAIN: Language =
+    Language { name: "", files: &[], test: &[], other_tests: &[], sources: &[], secrets: &[] };
 
 /// In the order in which they are looked for; the first found gives the examples. Frameworks come before their language.
 const LANGUAGES: [Language; 10] = [
@@ -28,14 +33,22 @@ const LANGUAGES: [Language; 10] = [
         files: &["manage.py"],
         test: &["python", "manage.py", "test"],
         sources: &["src", "tests"],
+        other_tests: &[
+            ("uv.lock", "", &["uv", "run", "python", "manage.py", "test"]),
+            ("poetry.lock", "", &["poetry", "run", "python", "manage.py", "test"]),
+        ],
         secrets: &["**/local_settings.py"],
+        ..PLAIN
     },
     Language {
         name: "Rails",
         files: &["config/application.rb"],
         test: &["bin/rails", "test"],
+        other_tests: &[("Gemfile", "rspec", &["bundle", "exec", "rspec"])],
         sources: &["app", "lib", "test"],
-        secrets: &["config/master.key", "config/credentials/*.key"],
+        // The key is in no commit, so a name without a pattern would match nothing in a fresh clone.
+        secrets: &["config/*.key", "config/credentials/*.key"],
+        ..PLAIN
     },
     Language {
         name: "Rust",
@@ -48,6 +61,10 @@ const LANGUAGES: [Language; 10] = [
         name: "Python",
         files: &["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"],
         test: &["pytest"],
+        other_tests: &[
+            ("uv.lock", "", &["uv", "run", "pytest"]),
+            ("poetry.lock", "", &["poetry", "run", "pytest"]),
+        ],
         sources: &["src", "tests"],
         ..PLAIN
     },
@@ -70,6 +87,7 @@ const LANGUAGES: [Language; 10] = [
         name: "Ruby",
         files: &["Gemfile"],
         test: &["bundle", "exec", "rspec"],
+        other_tests: &[("Gemfile", "minitest", &["bundle", "exec", "rake", "test"])],
         sources: &["lib", "spec"],
         ..PLAIN
     },
@@ -84,6 +102,13 @@ const LANGUAGES: [Language; 10] = [
         name: "JavaScript or TypeScript",
         files: &["package.json", "deno.json", "tsconfig.json"],
         test: &["npm", "test"],
+        other_tests: &[
+            ("pnpm-lock.yaml", "", &["pnpm", "test"]),
+            ("yarn.lock", "", &["yarn", "test"]),
+            ("bun.lock", "", &["bun", "run", "test"]),
+            ("bun.lockb", "", &["bun", "run", "test"]),
+            ("deno.json", "", &["deno", "test"]),
+        ],
         sources: &["src", "test"],
         ..PLAIN
     },
@@ -92,5 +117,16 @@ const LANGUAGES: [Language; 10] = [
 /// The languages of a project.
 pub fn found(root: &Path) -> Vec<Language> {
     let there = |language: &Language| language.files.iter().any(|file| root.join(file).is_file());
-    LANGUAGES.into_iter().filter(there).collect()
+    LANGUAGES.into_iter().filter(there).map(|language| language.tested_in(root)).collect()
+}
+
+impl Language {
+    /// The same with the command that this project's tests are run by.
+    fn tested_in(self, root: &Path) -> Self {
+        let fits = |(file, word, _): &&(&str, &str, _)| {
+            fs::read(root.join(file)).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(word))
+        };
+        let test = self.other_tests.iter().find(fits).map_or(self.test, |(_, _, test)| test);
+        Self { test, ..self }
+    }
 }
