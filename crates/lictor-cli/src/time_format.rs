@@ -31,6 +31,16 @@ pub fn local(at: Timestamp) -> String {
     zoned(at).map_or_else(|| utc(at), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
+/// The minute where the reader is: `2026-11-15 21:04`.
+pub fn minute(at: Timestamp) -> String {
+    zoned(at).map_or_else(|| utc(at), |at| at.strftime("%Y-%m-%d %H:%M").to_string())
+}
+
+/// The time of day where the reader is: `21:04:05`.
+pub fn clock(at: Timestamp) -> String {
+    zoned(at).map_or_else(|| utc(at), |at| at.strftime("%H:%M:%S").to_string())
+}
+
 /// The day where the reader is: `2026-11-15`.
 pub fn day(at: Timestamp) -> String {
     zoned(at).map_or_else(|| utc(at), |at| at.strftime("%Y-%m-%d").to_string())

@@ -148,8 +148,15 @@ pub fn silent(project: &Project, summary: &Summary) -> Vec<&'static str> {
 }
 
 /// The stretch of time in words.
+/// One day.
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+
 fn span(report: &Report) -> String {
     match report.since {
+        // A report on hours says which.
+        Some(since) if report.until.millis_since(since) < 2 * DAY_MS => {
+            format!("{} to {}", time_format::minute(since), time_format::minute(report.until))
+        }
         Some(since) => format!("{} to {}", time_format::day(since), time_format::day(report.until)),
         None => format!("up to {}", time_format::day(report.until)),
     }

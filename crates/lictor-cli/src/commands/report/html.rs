@@ -20,13 +20,13 @@ const NAME: u64 = 70;
 const RULES: usize = 20;
 
 const STYLE: &str = "\
-:root{color-scheme:light dark;--pass:#3a9d5d;--warn:#d9a400;--ask:#e07b00;--block:#cf3030;--line:#8884}
+:root{color-scheme:light dark;--pass:#3a9d5d;--warn:#e6c229;--ask:#3b7dd8;--block:#cf3030;--line:#8884}
 body{font:15px/1.5 system-ui,sans-serif;max-width:760px;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.4rem;margin-bottom:0}h2{font-size:1.1rem;margin-top:2rem}
 table{border-collapse:collapse;width:100%}td,th{padding:.25rem .5rem;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}code{font-size:.85em;overflow-wrap:anywhere}
 .pass{fill:var(--pass)}.warn{fill:var(--warn)}.ask{fill:var(--ask)}.block{fill:var(--block)}
-svg{height:auto}svg text{fill:currentColor;font:11px system-ui,sans-serif}.quiet{opacity:.7}.days{overflow-x:auto}
+svg{height:auto}.axis{stroke:var(--line)}svg text{fill:currentColor;font:11px system-ui,sans-serif}.quiet{opacity:.7}.days{overflow-x:auto}
 .bar{width:100px}.key{width:.8em;height:.8em;margin:0 .3em 0 .8em}
 @media(max-width:600px){.bar{width:48px}.rules tr{display:grid;grid-template-columns:1fr auto 56px}.rules td:last-child,.rules th:last-child{grid-column:1/-1}
 .rules td{border:0;padding-bottom:0}.rules th{display:none}.rules tr{border-bottom:1px solid var(--line);padding-bottom:.25rem}}";
@@ -85,7 +85,7 @@ pub(super) fn page(report: &Report) -> String {
     if let (Some(median), Some(longest)) = (waits.median_ms(), waits.longest_ms()) {
         let _ = write!(
             out,
-            "; waited {} in the middle, {} at most",
+            "; median wait {}, longest {}",
             time_format::length(median),
             time_format::length(longest)
         );
@@ -109,6 +109,13 @@ fn days(report: &Report) -> String {
         "<div class=\"days\"><svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" aria-label=\"calls by day\">\n",
         wanted,
         HIGH + 20
+    );
+    let _ = writeln!(
+        out,
+        "<line class=\"axis\" x1=\"0\" y1=\"{HIGH}\" x2=\"{wanted}\" y2=\"{HIGH}\"/>\
+         <line class=\"axis\" x1=\"0\" y1=\"0\" x2=\"{wanted}\" y2=\"0\"/>\
+         <text x=\"{wanted}\" y=\"11\" text-anchor=\"end\">{}</text>",
+        output::count(most, "call")
     );
     for (index, (day, counts)) in days.iter().enumerate() {
         let left = index as u64 * step;

@@ -39,7 +39,7 @@ pub(super) fn page(report: &Report) -> String {
     );
     if let (Some(median), Some(longest)) = (waits.median_ms(), waits.longest_ms()) {
         text += &format!(
-            "; waited {} in the middle, {} at most",
+            "; median wait {}, longest {}",
             time_format::length(median),
             time_format::length(longest)
         );

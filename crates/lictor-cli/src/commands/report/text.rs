@@ -88,7 +88,7 @@ fn people(summary: &Summary, style: Style) -> String {
         );
         if let (Some(median), Some(longest)) = (waits.median_ms(), waits.longest_ms()) {
             text += &format!(
-                "  waited {} in the middle, {} at most\n",
+                "  median wait {}, longest {}\n",
                 time_format::length(median),
                 time_format::length(longest)
             );
