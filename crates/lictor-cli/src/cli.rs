@@ -5,10 +5,12 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap_complete::ArgValueCandidates;
 use lictor_agents::commands::{self, Audience};
 use lictor_agents::install;
 use lictor_config::diagnostic::closest;
 
+use crate::candidates;
 use crate::commands::{
     agents, allow, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init,
     log, man, mcp, replay, report, rpc, run, schema, serve, session, share, test, tools, trust, ui,
@@ -39,7 +41,8 @@ Examples:
   lictor hook gemini-cli BeforeTool < event.json"
     )]
     Hook {
-        #[arg(help = format!("The agent: {}", lictor_agents::Agent::ALL.map(lictor_agents::Agent::name).join(", ")))]
+        #[arg(help = format!("The agent: {}", lictor_agents::Agent::ALL.map(lictor_agents::Agent::name).join(", ")),
+              add = ArgValueCandidates::new(candidates::agents))]
         agent: String,
         /// The event, for agents that do not name it themselves.
         event: Option<String>,

@@ -149,7 +149,9 @@ exit codes
   64  the command line is wrong
   70  something inside Lictor failed
 
-`lictor hook` answers in the form its agent obeys: exit 2 with the reason on standard error, or exit 0 with
-one JSON object on standard output. It never ends with any other code. With `--confirm`, as `lictor init` writes it,
-the codes are 82 and 80: the line in the agent's settings turns them back, and everything else into exit 2.
+`lictor hook` answers in the form its agent obeys: exit 2 with the reason on
+standard error, or exit 0 with one JSON object on standard output. It never
+ends with any other code. With `--confirm`, as `lictor init` writes it, the
+codes are 82 and 80: the line in the agent's settings turns them back, and
+everything else into exit 2.
 ";

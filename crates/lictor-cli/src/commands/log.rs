@@ -1,5 +1,6 @@
 //! `lictor log`: what was decided, one line a decision, for people.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -49,7 +50,7 @@ pub struct LogArgs {
     #[arg(long, value_name = "TEXT")]
     path: Option<String>,
     /// Only this agent's.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(candidates::agents))]
     agent: Option<Agent>,
     /// Only what this rule had a word in; `git` stands for every rule that begins with `git.`.
     #[arg(long, value_name = "RULE")]
@@ -107,10 +108,11 @@ pub fn run(args: &LogArgs) -> Result<Exit> {
     if let Some(text) = &args.session {
         wanted.session = Some(session::named(&*store, text)?);
     }
-    let printer = Printer::of_one(args.common.json);
+    let printer = || Printer::of_one(args.common.json);
     let (shown, last, further) = match limit {
         Some(limit) => {
             let (found, further) = of_one(&*store, &wanted, limit, !args.common.json)?;
+            let printer = Printer { agents: args.follow || are_several(&found), ..printer() };
             for decided in &found {
                 output::print(&printer.line(decided)?)?;
             }
@@ -118,12 +120,12 @@ pub fn run(args: &LogArgs) -> Result<Exit> {
         }
         None => {
             let mut found = Decisions::after(&*store, &wanted, 0)?;
-            let shown = print_each(found.by_ref(), &printer)?;
+            let shown = print_each(found.by_ref(), &printer())?;
             (shown, found.looked_at(), Further::default())
         }
     };
     if args.follow {
-        return follow(&*store, &wanted, last, &printer);
+        return follow(&*store, &wanted, last, &printer());
     }
     if let Some(rule) = args.rule.as_deref().filter(|_| shown == 0) {
         known_rule(rule, &*store)?;
@@ -229,7 +231,7 @@ fn newest_of_all(wanted: &Wanted, limit: usize, json: bool) -> Result<Exit> {
     }
     all.sort_by_key(|decided| decided.at);
     let skipped = all.len().saturating_sub(limit);
-    let printer = Printer::of_projects(json);
+    let printer = Printer { agents: are_several(&all), ..Printer::of_projects(json) };
     for decided in all.iter().skip(skipped) {
         output::print(&printer.line(decided)?)?;
     }
@@ -292,17 +294,31 @@ fn follow(store: &dyn Store, wanted: &Wanted, last: u64, printer: &Printer) -> R
     }
 }
 
+/// Whether decisions are about more than one agent.
+fn are_several(decided: &[Decided]) -> bool {
+    decided.iter().any(|one| decided.first().is_some_and(|first| agent_of(first) != agent_of(one)))
+}
+
+fn agent_of(decided: &Decided) -> &str {
+    decided.session.as_ref().map_or(decided.action.actor.agent.as_str(), |key| key.agent.as_str())
+}
+
 struct Printer {
     json: bool,
     /// The project is named too.
     project: bool,
+    /// The agent is named too.
+    agents: bool,
+    /// The day that stands above the last line: on a terminal it is said once.
+    day: RefCell<String>,
     style: Style,
     width: Option<usize>,
 }
 
 impl Printer {
     fn of_one(json: bool) -> Self {
-        Self { json, project: false, style: Style::stdout(), width: output::columns() }
+        let (style, width) = (Style::stdout(), output::columns());
+        Self { json, project: false, agents: true, day: RefCell::default(), style, width }
     }
 
     fn of_projects(json: bool) -> Self {
@@ -313,8 +329,6 @@ impl Printer {
         if self.json {
             return json_line(decided);
         }
-        let agent =
-            decided.session.as_ref().map_or(decided.action.actor.agent.as_str(), |key| key.agent.as_str());
         let place = match self.project {
             true => format!(
                 "{}  ",
@@ -323,18 +337,35 @@ impl Printer {
             false => String::new(),
         };
         let rule = decided.rules.first().filter(|_| decided.decision > Decision::Pass);
-        let rule = rule.map(|rule| format!("  [{rule}]")).unwrap_or_default();
-        let head = format!("{:>6}  {}  ", decided.id, time_format::local(decided.at));
+        let rule = rule.map(|rule| format!("[{rule}]  ")).unwrap_or_default();
+        let (above, time) = self.time(decided.at);
+        let head = format!("{:>6}  {time}  ", decided.id);
         let word = format!("{:<5}", decided.decision.as_str());
-        let tail = format!("  {agent}  {place}");
+        let agent = if self.agents || self.width.is_none() {
+            format!("{}  ", agent_of(decided))
+        } else {
+            String::new()
+        };
+        let tail = format!("  {agent}{place}");
         let room =
             self.width.map(|width| width.saturating_sub(head.chars().count() + 5 + tail.chars().count()));
-        let what = format!("{}{rule}", title(&decided.action));
+        let what = format!("{rule}{}", title(&decided.action));
         let what = room
             .map_or_else(|| output::clipped(&what, usize::MAX), |room| output::clipped(&what, room.max(20)));
         let painted = self.style.decision(decided.decision);
         let padding = " ".repeat(word.len().saturating_sub(decided.decision.as_str().len()));
-        Ok(format!("{}{painted}{padding}{}{what}\n", self.style.dim(&head), self.style.dim(&tail)))
+        Ok(format!("{above}{}{painted}{padding}{}{what}\n", self.style.dim(&head), self.style.dim(&tail)))
+    }
+
+    /// What stands above a line, and its time: where lines are short the day is a heading.
+    fn time(&self, at: Timestamp) -> (String, String) {
+        if self.width.is_none() {
+            return (String::new(), time_format::local(at));
+        }
+        let day = time_format::day(at);
+        let same = self.day.replace(day.clone()) == day;
+        let above = if same { String::new() } else { format!("{}\n", self.style.bold(&day)) };
+        (above, time_format::clock(at))
     }
 }
 

@@ -52,7 +52,7 @@ enum McpCommand {
 Examples:
   lictor mcp run -- npx @modelcontextprotocol/server-filesystem .
   lictor mcp run --name github --env GITHUB_TOKEN -- github-mcp-server stdio
-  lictor mcp run --name docs --url https://mcp.example.com --header Authorization=DOCS_AUTH
+  lictor mcp run --name docs --url https://example.com --header Authorization=KEY
 
 Put it before the server in the agent's MCP settings. Rules on `mcp__NAME__TOOL` hold here and
 in hooks.")]

@@ -38,9 +38,9 @@ const RECORDS: usize = 64;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  lictor replay                                       the log against the policy as it is now
-  lictor replay --policy new.yaml                     the log against another repository policy
-  lictor replay --transcripts                         every agent's transcripts on this machine
+  lictor replay                    the log against the current policy
+  lictor replay --policy new.yaml  the log against another policy
+  lictor replay --transcripts      what all agents did on this machine
   lictor replay --transcripts --since 30d --html past.html
   lictor replay --transcripts ~/old-laptop/.claude
   lictor replay --transcript ~/.claude/projects/x/s.jsonl

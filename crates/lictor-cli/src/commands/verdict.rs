@@ -23,10 +23,11 @@ pub use gate::live;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  lictor verdict record --plan-hash abc123 --level HIGH --title 'SQL injection' \\
-      --agent security-reviewer --evidence 'src/users.py:42:unescaped input'
+  lictor verdict record --plan-hash abc123 --level HIGH \\
+      --title 'SQL injection' --agent security-reviewer \\
+      --evidence 'src/users.py:42:unescaped input'
   lictor verdict show --plan-hash abc123
-  lictor verdict waive --plan-hash abc123 --id 3f2a --reason 'behind a login' --until 30d
+  lictor verdict waive --plan-hash abc123 --id 3f2a --reason known --until 30d
   lictor verdict import scan.sarif --plan-hash abc123
   lictor verdict gate --event ci --base origin/main --format github")]
 pub struct VerdictArgs {

@@ -206,7 +206,7 @@ fn an_entry_that_stood_for_more_says_so() {
     let sandbox = governed();
     called(&sandbox, "s1", &file(&sandbox, "Read", "src/red.txt"));
     let preview = sandbox.lictor(&["allow"]);
-    let said = "reading, writing and deleting `src/red.txt` passes this rule";
+    let said = "reading, writing and deleting `src/red.txt` pass this rule";
     let words: Vec<&str> = preview.stdout.split_whitespace().collect();
     assert!(words.join(" ").contains(said), "{preview:?}");
     let json = sandbox.lictor(&["allow", "--json"]).json();

@@ -47,6 +47,10 @@ fn ids_of_sessions_and_approvals_are_offered() {
     let id = waiting[0]["id"].as_str().unwrap();
     let ids = offered(&sandbox, &["lictor", "deny"]);
     assert!(ids.iter().any(|word| !word.is_empty() && id.starts_with(word.as_str())), "{ids:?}");
+    for words in [&["lictor", "init", "--agent"][..], &["lictor", "hook"], &["lictor", "log", "--agent"]] {
+        let agents = offered(&sandbox, words);
+        assert!(agents.contains(&"codex".to_owned()), "{words:?}: {agents:?}");
+    }
     for words in [&["lictor", "session", "show"][..], &["lictor", "log", "--session"]] {
         let ids = offered(&sandbox, words);
         assert!(ids.iter().any(|word| word.contains("s-17")), "{words:?}: {ids:?}");
@@ -67,5 +71,12 @@ fn every_command_explains_itself() {
         let help = sandbox.lictor(&["help", topic]);
         assert_eq!(help.code, 0, "{topic}: {help:?}");
         assert!(help.stdout.len() > 40, "{topic}: {help:?}");
+        // Notes flow; examples stand for themselves and have to fit.
+        let examples = help.stdout.lines().filter(|line| line.starts_with("  lictor "));
+        assert!(examples.clone().all(|line| line.chars().count() <= 80), "{topic}: {help:?}");
+    }
+    for page in ["exit-codes", "upgrade"] {
+        let help = sandbox.lictor(&["help", page]).stdout;
+        assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
+use crate::terminal::Terminal;
 
 /// A transcript of Claude Code: these commands in that session, each with its result.
 fn transcript(cwd: &Path, session: &str, commands: &[&str]) -> String {
@@ -86,4 +87,25 @@ fn decisions_of_all_projects_come_in_the_order_of_time() {
     let run = sandbox.lictor(&["log", "--all", "--since", "1d"]);
     assert_eq!((run.code, run.stdout.lines().count()), (0, 6), "{run:?}");
     assert!(run.stderr.contains("broken"), "{run:?}");
+}
+
+/// On a terminal the day is said once, the agent where there are several, and a rule comes before what it is about.
+#[test]
+fn a_line_of_the_log_has_room_for_what_matters() {
+    let sandbox = Sandbox::new();
+    sandbox.claude_bash("git push --force origin main");
+    sandbox.claude_bash("ls");
+    let piped = sandbox.lictor(&["log"]).stdout;
+    assert!(piped.contains("claude-code  [git.force-push]  bash git push --force"), "{piped}");
+    let Some(terminal) = Terminal::open(&sandbox) else { return };
+    terminal.run("lictor log; echo ended-$?");
+    let screen = terminal.wait_for("ended-0");
+    let year = year_of(&piped);
+    assert_eq!(screen.matches(&format!("{year}-")).count(), 1, "{screen}");
+    assert!(screen.contains("[git.force-push]") && !screen.contains("claude-code"), "{screen}");
+}
+
+/// The year that stands in the first line.
+fn year_of(log: &str) -> String {
+    log.split_whitespace().nth(1).unwrap().split('-').next().unwrap().to_owned()
 }

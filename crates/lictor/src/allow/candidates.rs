@@ -100,11 +100,11 @@ impl Candidate {
     pub(super) fn wider(&self) -> Option<String> {
         let How::TakeOut(entry) = &self.how else { return None };
         let all = match self.section {
-            "boundaries" => format!("reading, writing and deleting `{entry}`"),
-            "network" => format!("whatever reaches `{entry}`"),
-            _ => format!("every call of `{entry}`"),
+            "boundaries" => format!("reading, writing and deleting `{entry}` pass"),
+            "network" => format!("whatever reaches `{entry}` passes"),
+            _ => format!("every call of `{entry}` passes"),
         };
-        Some(format!("`{}` no longer has the entry: {all} passes this rule", self.key))
+        Some(format!("`{}` no longer has the entry: {all} this rule", self.key))
     }
 
     fn path(&self, origin: Origin) -> Option<String> {

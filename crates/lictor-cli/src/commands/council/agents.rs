@@ -19,8 +19,8 @@ use crate::time_format;
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("result").required(true).args(["clean", "findings"])), after_help = "\
 Examples:
-  lictor council report --plan-hash 3f2a… --reviewer security --token T --clean
-  lictor council report --plan-hash 3f2a… --reviewer security --token T --findings f.jsonl
+  lictor council report --plan-hash 3f2a --reviewer sec --token T --clean
+  lictor council report --plan-hash 3f2a --reviewer sec --token T --findings f.jsonl
 
 A line of findings: {\"level\": \"HIGH\", \"title\": \"SQL injection\",
 \"evidence\": [\"src/users.py:42:unescaped input\"], \"rationale\": \"why\"}")]

@@ -22,7 +22,7 @@ or in a file as agents have it: {\"mcpServers\": {\"NAME\": {\"command\": …} o
 
 Examples:
   lictor mcp serve --name files -- npx @modelcontextprotocol/server-filesystem .
-  lictor mcp serve --name docs --url https://mcp.example.com --header Authorization=DOCS_AUTH
+  lictor mcp serve --name docs --url https://example.com --header Authorization=KEY
   lictor mcp serve --config .mcp.json")]
 pub struct ServeArgs {
     /// The address to listen on, of this machine.

@@ -19,7 +19,7 @@ use crate::progress::Progress;
 #[command(after_help = "\
 Examples:
   lictor verdict import scan.sarif --plan-hash abc123
-  lictor verdict import .toolbox/ (every *.verdict.json of ctx, each under its own plan)
+  lictor verdict import .toolbox/    (all *.verdict.json of ctx, by plan)
   my-linter --json-lines | lictor verdict import - --plan-hash abc123 --agent my-linter
 
 A line of JSON lines: {\"level\": \"HIGH\", \"title\": \"SQL injection\",
