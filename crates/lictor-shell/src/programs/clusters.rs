@@ -1,5 +1,7 @@
 //! What descriptions of clusters leave open.
 
+use lictor_core::facts::{FlowSink, FlowSource};
+
 use super::options::Grammar;
 use super::{described, secrets};
 use crate::call::{Call, Report};
@@ -10,10 +12,14 @@ pub(crate) fn kubectl(call: &Call<'_>, report: &mut Report) {
     described::judge_as("kubectl", call.args, call, report);
 }
 
-/// `kubectl cp`: a file of ours that goes into a pod is read; what comes from there is written.
+/// `kubectl cp`: a secret of ours that goes into a pod is sent; what comes from there is written.
 pub(crate) fn copy(call: &Call<'_>, report: &mut Report) {
+    let into_pod = call.args.last().is_some_and(|target| target.prefix().contains(':'));
     for file in call.args.iter().filter(|arg| secrets::is_secret(arg)) {
         secrets::read(call, report, file, true);
+        if into_pod && !file.prefix().contains(':') {
+            report.flow(FlowSource::Secret, FlowSink::Host, &file.text);
+        }
     }
     let options = Grammar::anywhere("nc", "namespace= container= context= retries=").parse(call.args);
     if let [source, target] = options.operands.as_slice()

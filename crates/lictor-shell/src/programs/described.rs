@@ -311,10 +311,11 @@ impl Reader<'_> {
                 Prints::Input => text::pass_on(self.call, report),
                 Prints::Derived => text::derive(self.call, report),
             },
-            Act::Deed(verb, object) => report.effects.push(Effect::Deed {
+            Act::Deed(verb, object, what) => report.effects.push(Effect::Deed {
                 verb: verb.to_string(),
                 object: object.to_string(),
                 cardinality: Cardinality::Single,
+                what: what.as_deref().map(|what| self.filled(what)),
             }),
             Act::Function(number) => {
                 table::run(*number, &Call { args: self.rest, ..*self.call }, report);

@@ -47,8 +47,18 @@ pub(crate) fn tee(call: &Call<'_>, report: &mut Report) {
 pub(crate) fn split(call: &Call<'_>, report: &mut Report) {
     let options = SPLIT.parse(call.args);
     let prefix = options.value(&["f", "prefix"]).or_else(|| options.operands.get(1));
-    if let Some(text) = prefix.and_then(Arg::known) {
-        report.file(call, Access::Append, &glob(&format!("{text}*")), false);
+    match prefix {
+        Some(prefix) => {
+            if let Some(text) = prefix.known() {
+                report.file(call, Access::Append, &glob(&format!("{text}*")), false);
+            }
+        }
+        // The first of the files that they name themselves.
+        None if !options.has(&["filter"]) => {
+            let name = if call.program == "csplit" { "xx00" } else { "xaa" };
+            report.file(call, Access::Append, &Arg::literal(name), false);
+        }
+        None => {}
     }
     if let Some(filter) = options.value(&["filter"]) {
         report.then_shell(filter, &[], "split");

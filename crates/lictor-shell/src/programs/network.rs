@@ -30,8 +30,11 @@ pub(crate) fn remote(arg: &Arg) -> Option<String> {
     {
         return host_of(text);
     }
-    let (host, _) = text.split_once(':')?;
-    if host.is_empty() || host.contains('/') || host.starts_with('-') || host.len() == 1 {
+    let (host, path) = text.split_once(':')?;
+    // `C:\x` and `C:/x` are on a drive.
+    let drive = host.len() == 1
+        && (path.starts_with('\\') || path.starts_with('/') && host.chars().all(char::is_uppercase));
+    if host.is_empty() || host.contains('/') || host.starts_with('-') || drive {
         return None;
     }
     Some(host.rsplit('@').next().unwrap_or(host).to_ascii_lowercase())

@@ -73,6 +73,7 @@ impl Report {
             verb: verb.to_owned(),
             object: object.to_owned(),
             cardinality: Cardinality::Single,
+            what: None,
         });
     }
 

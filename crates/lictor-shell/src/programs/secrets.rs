@@ -1,6 +1,6 @@
 //! Where secrets are kept, and the programs whose purpose is to print them.
 
-use lictor_core::facts::{Access, Cardinality, Effect};
+use lictor_core::facts::{Access, Cardinality, Effect, FlowSink, FlowSource};
 
 use crate::call::{Call, Report};
 use crate::operand::Arg;
@@ -148,9 +148,32 @@ pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
             if outside { is_secret(&value) } else { !own && value.known().is_some_and(is_plain_secret) };
         if content && names {
             read(call, report, &value, false);
+            if is_sent(call) {
+                report.flow(FlowSource::Secret, FlowSink::Host, &value.text);
+            }
         }
         before = if arg.prefix().starts_with('-') && !word.contains('=') { arg.prefix() } else { "" };
     }
+}
+
+/// Whether the words of a call say that what it is given goes to another machine: one of them is a place there, or the
+/// program or its first word says so.
+fn is_sent(call: &Call<'_>) -> bool {
+    const SENDS: [&str; 7] = ["upload", "ftp", "transfer", "send", "put", "share", "scp"];
+    let place = |word: &str| match word.split_once("://") {
+        Some((scheme, _)) => crate::words::REMOTE_SCHEMES.contains(&scheme),
+        None => word.split_once(':').is_some_and(|(host, path)| {
+            let named = |letter: char| letter.is_ascii_alphanumeric() || "._@-".contains(letter);
+            !host.is_empty()
+                && !host.starts_with('-')
+                && host.chars().all(named)
+                && (path.is_empty() || path.starts_with(['/', '~']) || host.contains('@'))
+        }),
+    };
+    let says =
+        |word: &str| SENDS.iter().any(|part| word.split(['-', '_']).any(|word| word.starts_with(part)));
+    let mut words = call.args.iter().filter_map(Arg::known).filter(|word| !word.starts_with('-'));
+    says(call.program) || words.clone().next().is_some_and(says) || words.any(place)
 }
 
 /// Files of variables that a program loads for what it runs: `docker run --env-file .env`. That shows nothing, but it
@@ -250,6 +273,7 @@ pub(crate) fn reveals(report: &mut Report) {
         verb: "read".to_owned(),
         object: "secret".to_owned(),
         cardinality: Cardinality::Single,
+        what: None,
     });
 }
 

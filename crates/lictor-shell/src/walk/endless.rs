@@ -120,6 +120,7 @@ impl Walker<'_> {
             verb: "exhaust".to_owned(),
             object: what.to_owned(),
             cardinality: lictor_core::facts::Cardinality::Single,
+            what: None,
         });
     }
 }

@@ -130,6 +130,7 @@ impl Walker<'_> {
             verb: "change".to_owned(),
             object: "startup".to_owned(),
             cardinality: Cardinality::Single,
+            what: None,
         });
     }
 }
