@@ -80,7 +80,10 @@ fn written(act: &Act) -> String {
         Act::Fetches(field) => format!("Act::Fetches({})", text(field)),
         Act::Posts(field) => format!("Act::Posts({})", text(field)),
         Act::File(how, field) => format!("Act::File(How::{how:?}, {})", text(field)),
-        Act::Deed(verb, object) => format!("Act::Deed({}, {})", text(verb), text(object)),
+        Act::Deed(verb, object, what) => {
+            let what = what.as_deref().map_or("None".to_owned(), |what| format!("Some({})", text(what)));
+            format!("Act::Deed({}, {}, {what})", text(verb), text(object))
+        }
         Act::Destroys(what, all) => format!("Act::Destroys({}, {all})", text(what)),
         Act::Publishes => "Act::Publishes".to_owned(),
         Act::Reveals => "Act::Reveals".to_owned(),

@@ -217,7 +217,11 @@ impl Emit {
             Act::Serves(places) => format!("Act::Serves({})", self.places(places)),
             Act::Formats(places) => format!("Act::Formats({})", self.places(places)),
             Act::Prints(what) => format!("Act::Prints(Prints::{what:?})"),
-            Act::Deed(verb, object) => format!("Act::Deed({}, {})", borrowed(verb), borrowed(object)),
+            Act::Deed(verb, object, what) => {
+                let what =
+                    what.as_deref().map_or("None".to_owned(), |what| format!("Some({})", borrowed(what)));
+                format!("Act::Deed({}, {}, {what})", borrowed(verb), borrowed(object))
+            }
             Act::Function(number) => format!("Act::Function({number})"),
         }
     }

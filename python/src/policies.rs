@@ -175,7 +175,7 @@ impl RawPolicies {
 /// Facts that somebody states in the words of the catalogue.
 fn stated(concepts: Vec<(String, String)>, cardinality: Option<Cardinality>) -> Facts {
     let cardinality = cardinality.unwrap_or(Cardinality::Unknown);
-    let effect = |(verb, object)| Effect::Deed { verb, object, cardinality };
+    let effect = |(verb, object)| Effect::Deed { verb, object, cardinality, what: None };
     Facts { effects: concepts.into_iter().map(effect).collect(), opaque: Vec::new() }
 }
 

@@ -48,7 +48,7 @@ pub enum Act {
     /// A field holds paths that are touched like this.
     File(How, Text),
     /// A deed in the words of the policy catalogue.
-    Deed(Text, Text),
+    Deed(Text, Text, Option<Text>),
     /// Something of a service goes; wholesale when true.
     Destroys(Text, bool),
     /// Something gets published.
@@ -166,7 +166,9 @@ impl Source {
             files.into_iter().filter_map(|(field, how)| Some(Act::File(how, text(field.as_deref()?)))),
         );
         match (&self.verb, &self.object) {
-            (Some(verb), Some(object)) => acts.push(Act::Deed(text(verb), text(object))),
+            (Some(verb), Some(object)) => {
+                acts.push(Act::Deed(text(verb), text(object), self.what.as_deref().map(text)));
+            }
             (None, None) => {}
             _ => return Err("`verb` and `object` belong together".to_owned()),
         }
@@ -181,7 +183,9 @@ impl Source {
                     "`{other}` is no effect; there are destroys, destroys-all, publishes, reveals"
                 ));
             }
-            None if self.what.is_some() => return Err("`what` needs `effect: destroys`".to_owned()),
+            None if self.what.is_some() && self.verb.is_none() => {
+                return Err("`what` needs `effect: destroys`, or `verb` and `object`".to_owned());
+            }
             None => {}
         }
         Ok(acts)

@@ -318,7 +318,7 @@ pub enum Act {
     /// The output holds something.
     Prints(Prints),
     /// A deed in the words of a policy.
-    Deed(Text, Text),
+    Deed(Text, Text, Option<Text>),
     /// A function of the reader says it, by its number. Descriptions of users have none.
     Function(u16),
 }

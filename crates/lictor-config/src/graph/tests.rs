@@ -359,6 +359,7 @@ fn the_strictest_word_on_ungrounded_deeds_counts() {
         verb: verb.to_owned(),
         object: "file".to_owned(),
         cardinality: Cardinality::Single,
+        what: None,
     };
     let rule = "policies: [{name: p, on: {verb: push, object: branch}, effect: block}]\n";
     let (ask, block) = ("known_tools: {ungrounded: ask}\n", "known_tools: {ungrounded: block}\n");

@@ -107,6 +107,9 @@ pub enum Effect<P> {
         object: String,
         /// How many.
         cardinality: Cardinality,
+        /// What it is done to, in words, where somebody said it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        what: Option<String>,
     },
 }
 
@@ -133,7 +136,9 @@ impl<P> Effect<P> {
             Self::Tool { server, name, described, definition } => {
                 Effect::Tool { server, name, described, definition }
             }
-            Self::Deed { verb, object, cardinality } => Effect::Deed { verb, object, cardinality },
+            Self::Deed { verb, object, cardinality, what } => {
+                Effect::Deed { verb, object, cardinality, what }
+            }
         }
     }
 }

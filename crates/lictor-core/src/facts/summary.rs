@@ -139,6 +139,6 @@ fn name(effect: &Effect<super::Place>) -> Option<Named<'_>> {
         Effect::Code { language, .. } => ("run", "code", single, Some(language.clone())),
         Effect::Delegate { agent } => ("start", "agent", single, Some(agent.clone())),
         Effect::Tool { name, .. } => ("use", "tool", single, Some(name.clone())),
-        Effect::Deed { verb, object, cardinality } => (verb, object, *cardinality, None),
+        Effect::Deed { verb, object, cardinality, what } => (verb, object, *cardinality, what.clone()),
     })
 }

@@ -60,6 +60,7 @@ pub(crate) fn facts(deeds: &[(&str, &str)]) -> Facts {
         verb: (*verb).to_owned(),
         object: (*object).to_owned(),
         cardinality: Cardinality::Single,
+        what: None,
     };
     Facts { effects: deeds.iter().map(deed).collect(), opaque: Vec::new() }
 }

@@ -159,18 +159,19 @@ fn apply<'a>(
 
 /// The effect of an act that takes nothing of what the tool is called with.
 fn effect_of(act: &Act, name: &str) -> Option<Effect<Place>> {
-    let deed = |verb: &str, object: &str| Effect::Deed {
+    let deed = |verb: &str, object: &str, what: Option<&str>| Effect::Deed {
         verb: verb.to_owned(),
         object: object.to_owned(),
         cardinality: Cardinality::Single,
+        what: what.map(str::to_owned),
     };
     Some(match act {
-        Act::Deed(verb, object) => deed(verb, object),
+        Act::Deed(verb, object, what) => deed(verb, object, what.as_deref()),
         Act::Destroys(what, mass) => {
             Effect::Infrastructure { tool: name.to_owned(), what: what.to_string(), mass: *mass }
         }
         Act::Publishes => Effect::Publish { tool: name.to_owned() },
-        Act::Reveals => deed("read", "secret"),
+        Act::Reveals => deed("read", "secret", None),
         // What a task submits is in the action: see `as_task`. The others are told by what they are called with.
         _ => return None,
     })

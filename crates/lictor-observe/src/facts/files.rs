@@ -106,6 +106,7 @@ pub(super) fn write(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
                 verb: "change".to_owned(),
                 object: "startup".to_owned(),
                 cardinality: Cardinality::Single,
+                what: None,
             });
         }
         looker.add_place(facts, place, access, false, None);

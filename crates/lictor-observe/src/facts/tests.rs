@@ -386,3 +386,19 @@ fn a_script_that_comes_out_of_a_pipe_is_not_seen() {
         assert!(!is_opaque(line), "{line}");
     }
 }
+
+#[test]
+fn a_described_deed_names_what_it_is_done_to() {
+    let world = FakeObserver::for_judging();
+    let mut project = Project::discover("/home/user/project", &world);
+    let source: lictor_shell::describe::source::Source = serde_json::from_value(json!({
+        "program": "mlctl",
+        "commands": [{"words": "promote *", "verb": "promote", "object": "model", "what": "the model {2}"}],
+    }))
+    .unwrap();
+    project.programs.push(source.read(&mut |_| None).unwrap());
+    let deeds =
+        facts(&action(ActionKind::Bash, "", json!({"command": "mlctl promote x"})), &project, &world).deeds();
+    let deed = deeds.iter().find(|deed| deed.verb == "promote").unwrap();
+    assert_eq!(deed.targets, ["the model x"]);
+}

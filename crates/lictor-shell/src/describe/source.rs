@@ -461,7 +461,8 @@ fn rule(source: &RuleSource, function: &mut dyn FnMut(&str) -> Option<u16>) -> R
     }
     match (&source.verb, &source.object) {
         (Some(verb), Some(object)) => {
-            acts.push(Act::Deed(Cow::Owned(verb.clone()), Cow::Owned(object.clone())));
+            let what = source.what.clone().map(Cow::Owned);
+            acts.push(Act::Deed(Cow::Owned(verb.clone()), Cow::Owned(object.clone()), what));
         }
         (None, None) => {}
         _ => return wrong("a deed has both a `verb` and an `object`"),
