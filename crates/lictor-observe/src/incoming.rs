@@ -75,6 +75,8 @@ pub(crate) fn created(
     if target.path.is_empty() || target.malformed {
         return Created::default();
     }
+    let other = told_apart(looker, operand, target);
+    let target = other.as_ref().unwrap_or(target);
     let mut arrival = Arrival { looker, target, access, before, created: Created::default(), seen: 0 };
     match incoming {
         Incoming::Sources { sources, into, exact, linked, kept } => {
@@ -100,6 +102,20 @@ pub(crate) fn created(
         Incoming::Unknown | Incoming::Commit { .. } => arrival.fear(&target.path, &Name::Any, true),
     }
     arrival.created
+}
+
+/// A target of which only the ends of its name are known, as one that has such a name: where no directory that governs
+/// has one, what arrives does not arrive in the directory around it.
+fn told_apart(looker: &Looker<'_>, operand: &Operand, target: &Place) -> Option<Place> {
+    let Known::Partly { prefix, suffix } = &operand.arg.value else { return None };
+    let name = last(prefix);
+    if name.is_empty() && suffix.trim_end_matches('/').is_empty()
+        || looker.may_govern(&target.path, name, suffix, true)
+    {
+        return None;
+    }
+    let path = join(&target.path, &format!("{name}x{}", suffix.trim_end_matches('/')));
+    Some(Place { path, glob: false, ..target.clone() })
 }
 
 impl Arrival<'_> {

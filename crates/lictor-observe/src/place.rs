@@ -177,7 +177,7 @@ impl Looker<'_> {
         let prefix = self.untilde(prefix);
         let climbs = suffix.split('/').any(|part| part == "..");
         let (Some((fixed, _)), false) = (prefix.rsplit_once('/'), climbs) else {
-            let place = self.partly_name(base, &prefix, suffix, text, climbs);
+            let place = self.partly_name(base, (&prefix, suffix), text, climbs, (access, recursive));
             let own = prefix.is_empty() && !access.is_read_only() && self.governs_somewhere(suffix);
             return Place { own: place.own || own, ..place };
         };
@@ -188,9 +188,15 @@ impl Looker<'_> {
         // Stands for some entry below the fixed part: judged like one.
         let written = tidy(base, fixed);
         let real = follow(&written, self.observer);
-        let guess = format!("{}/{}x{suffix}", written.trim_end_matches('/'), last_part(&prefix));
+        let name = last_part(&prefix);
+        let guess = format!("{}/{name}x{suffix}", written.trim_end_matches('/'));
+        // Not the fixed part as a whole goes, but what fits.
         let mut place =
-            self.finish(text, written.clone(), real.clone(), Existence::Unknown, true, access, recursive);
+            self.finish(text, written.clone(), real.clone(), Existence::Unknown, true, access, false);
+        let is_own = |path: &str| governing_file::is_own(path, false, self.project, self.observer);
+        let tree = recursive || access == Access::MoveAway;
+        place.own = !access.is_read_only()
+            && (is_own(&written) || is_own(&real) || self.may_govern(&written, name, suffix, tree));
         place.zone = zone_of(&child(&written), self.project);
         place.real_zone = zone_of(&child(&real), self.project);
         place.secret |= self.names_secret(&guess);
@@ -198,8 +204,26 @@ impl Looker<'_> {
         place
     }
 
+    /// Whether a name in a directory, of which the ends are known, fits a file that governs, or a directory that holds one.
+    pub(crate) fn may_govern(&self, directory: &str, start: &str, end: &str, tree: bool) -> bool {
+        let directory = directory.trim_end_matches('/').replace(['*', '?', '[', '{'], "?");
+        let pattern = format!("{directory}/{start}*{}", end.trim_end_matches('/'));
+        let fits = |path: &str| fast_glob::glob_match(pattern.as_str(), path);
+        governing_file::files(self.project, self.observer).iter().any(|file| {
+            let folders = file.match_indices('/').skip(1).map(|(at, _)| file.get(..at).unwrap_or_default());
+            fits(file) || tree && folders.into_iter().any(fits)
+        })
+    }
+
     /// A word whose directory is not known, or whose known start is part of a name.
-    fn partly_name(&self, base: Option<&str>, prefix: &str, suffix: &str, text: &str, climbs: bool) -> Place {
+    fn partly_name(
+        &self,
+        base: Option<&str>,
+        (prefix, suffix): (&str, &str),
+        text: &str,
+        climbs: bool,
+        (access, recursive): (Access, bool),
+    ) -> Place {
         let secret = self.names_secret(&format!("{prefix}x{suffix}"));
         match base {
             // `build-$x` in a known directory: some entry of that directory.
@@ -212,6 +236,8 @@ impl Looker<'_> {
                     glob: true,
                     in_project: self.project.relative(base).map(str::to_owned),
                     secret,
+                    own: !access.is_read_only()
+                        && self.may_govern(base, prefix, suffix, recursive || access == Access::MoveAway),
                     ..Place::unknown(text)
                 }
             }

@@ -402,3 +402,56 @@ fn a_described_deed_names_what_it_is_done_to() {
     let deed = deeds.iter().find(|deed| deed.verb == "promote").unwrap();
     assert_eq!(deed.targets, ["the model x"]);
 }
+
+/// Whether a command would change something that governs, in a project and a home where such things lie.
+fn governs(command: &str) -> bool {
+    let world = FakeObserver::for_judging()
+        .file("/home/user/project/.claude/settings.json", "{}")
+        .file("/home/user/project/governance.yaml", "version: 1")
+        .file("/home/user/project/.git/hooks/pre-commit", "x")
+        .file("/home/user/bin/lictor", "x")
+        .file("/home/user/project/dist/a.js", "x")
+        .variable_set("PATH", "/home/user/bin:/usr/bin");
+    let project = Project::discover("/home/user/project", &world);
+    let action = action(ActionKind::Bash, "", json!({"command": command}));
+    facts(&action, &project, &world).files().any(|(access, place)| place.own && !access.is_read_only())
+}
+
+#[test]
+fn a_name_of_which_the_ends_are_known_stands_for_what_fits() {
+    for command in [
+        "rm -rf build-\"$X\"",
+        "rm -rf ./build-$X",
+        "rm -rf ./\"$APP_NAME\"-build",
+        "rm -rf \"./$X/dist\"",
+        "rm -rf \"$PWD/build-$X\"",
+        "mkdir -p ./build-$X && rm -rf ./build-$X",
+        "mv ./build-$X /tmp/",
+        "mv dist ../dist-$V",
+        "cp -r dist ../dist-$V",
+        "mv dist ~/backup-$V",
+        "git worktree add ../shop-$NAME",
+        "git clone . ../shop-$NAME",
+        "rsync -a dist/ ../site-$V/",
+        "echo x > ./out-$X.txt",
+    ] {
+        assert!(!governs(command), "{command}");
+    }
+    for command in [
+        "rm -rf ./.c$X",
+        "rm -rf .c$X",
+        "rm -rf ./$X",
+        "rm -rf ./$X/hooks",
+        "rm -rf ./\"$X\"laude",
+        "mv ./.cl$X /tmp/",
+        "rm gov$X",
+        "rm ./$X.yaml",
+        "echo x > .claude/$X",
+        "echo x > ./.claude/sett$X",
+        "echo x > .git/hooks/$X",
+        "mv .c$X old",
+        "rm -rf ../proj$X",
+    ] {
+        assert!(governs(command), "{command}");
+    }
+}
