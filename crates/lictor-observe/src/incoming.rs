@@ -412,9 +412,12 @@ impl Arrival<'_> {
         if source.arg.glob {
             let mut found = governing_file::programs(project, *observer);
             found.retain(|program| observer.look(program) != Seen::Missing);
-            // A pattern for all of the project stands for what nobody can tell.
+            // A pattern for all of the project stands for what nobody can tell; one for names in it does not.
             let fixed = path.split(['*', '?', '[', '{']).next().unwrap_or_default().trim_end_matches('/');
-            if linked && !crate::zone::is_at_or_below(&project.root, fixed) {
+            let all = path
+                .strip_prefix(fixed)
+                .is_some_and(|rest| rest.trim_matches(['*', '?', '{', '}', ',', '.', '/']).is_empty());
+            if linked && !(all && crate::zone::is_at_or_below(&project.root, fixed)) {
                 found.extend(governing_file::files(project, *observer));
             }
             found.retain(|file| fast_glob::glob_match(path.as_str(), file.as_str()));
