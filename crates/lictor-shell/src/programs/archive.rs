@@ -109,6 +109,48 @@ pub(crate) fn cpio(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// What comes out of a packed file bears its name without the last ending.
+pub(crate) fn without_ending(call: &Call<'_>, report: &mut Report, files: &[Arg]) {
+    for file in files.iter().filter(|file| !file.prefix().starts_with('-')) {
+        let plain = file.known().and_then(|path| path.rsplit_once('.')).map(|(plain, _)| Arg::literal(plain));
+        if let Some(plain) = plain.filter(|plain| !plain.prefix().is_empty()) {
+            report.file(call, Access::Write, &Arg { glob: file.glob, ..plain }, false);
+        }
+    }
+}
+
+/// `gpg x.gpg`, `gpg --decrypt-files x.gpg`: without another command it unpacks what it is given.
+pub(crate) fn unsealed(call: &Call<'_>, report: &mut Report) {
+    const NO_COMMAND: [&str; 12] = [
+        "yes",
+        "batch",
+        "quiet",
+        "verbose",
+        "no-tty",
+        "passphrase",
+        "passphrase-file",
+        "passphrase-fd",
+        "pinentry-mode",
+        "decrypt-files",
+        "multifile",
+        "no-verbose",
+    ];
+    let is_command = |word: &str| match word.strip_prefix("--") {
+        Some(long) => !NO_COMMAND.contains(&long.split('=').next().unwrap_or(long)),
+        None => word.starts_with('-') && !matches!(word, "-q" | "-v" | "-"),
+    };
+    if call.args.iter().filter_map(Arg::known).any(is_command) {
+        return;
+    }
+    let sealed = |arg: &&Arg| {
+        arg.known()
+            .and_then(|path| path.rsplit('.').next())
+            .is_some_and(|end| matches!(end, "gpg" | "asc" | "pgp"))
+    };
+    let files: Vec<Arg> = call.args.iter().filter(sealed).cloned().collect();
+    without_ending(call, report, &files);
+}
+
 pub(crate) fn compress(call: &Call<'_>, report: &mut Report) {
     let options =
         Grammar::anywhere("STOoDM", "suffix= stdout to-stdout decompress uncompress keep test list threads= output-dir-flat= output-dir-mirror= name")
@@ -123,13 +165,12 @@ pub(crate) fn compress(call: &Call<'_>, report: &mut Report) {
         report.arrives(call, Access::Modify, directory, true, Incoming::Unknown);
     }
     let unpacks = options.has(&["d", "decompress", "uncompress"]) || call.program.starts_with("un");
-    for file in options.operands.iter().filter(|_| unpacks && !quiet) {
-        let plain = file.known().and_then(|path| path.rsplit_once('.')).map(|(plain, _)| Arg::literal(plain));
+    if unpacks && !quiet {
         // The name of old is inside the file.
-        if options.has(&["N", "name"]) {
+        if options.has(&["N", "name"]) && !options.operands.is_empty() {
             report.arrives(call, Access::Modify, &Arg::literal("."), false, Incoming::Unknown);
         }
-        plain.iter().for_each(|plain| report.file(call, Access::Write, plain, false));
+        without_ending(call, report, &options.operands);
     }
     for file in &options.operands {
         if quiet {
@@ -160,7 +201,9 @@ pub(crate) fn tar(call: &Call<'_>, report: &mut Report) {
     let options = TAR.parse(&args);
     tar_programs(&options, report);
     let directory = options.value(&["C", "directory"]).cloned();
-    let archive = options.value(&["f", "file"]).filter(|arg| arg.known() != Some("-"));
+    // star names its archive by a setting.
+    let setting = args.iter().find_map(|arg| arg.known()?.strip_prefix("f=").map(Arg::literal));
+    let archive = options.value(&["f", "file"]).or(setting.as_ref()).filter(|arg| arg.known() != Some("-"));
     if options.has(&["x", "extract", "get"]) {
         if !options.has(&["O", "to-stdout", "to-command"]) {
             tar_extract(call, report, &options, directory.as_ref(), archive);
@@ -449,19 +492,21 @@ fn passed_through(call: &Call<'_>, sources: &[Arg], linked: bool) -> Incoming {
 /// Programs that unpack whatever they are given: the archive is their first word.
 pub(crate) fn unpack_by_other(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere(
-        "dDXW",
-        "extract-to= dest= directory= dir= extract list cat vextract= contents info list-files",
+        if call.program == "ark" { "oD" } else { "dDXW" },
+        "destination= batch extract-to= dest= directory= dir= extract list cat vextract= contents info list-files",
     )
     .parse(call.args);
     let lists = options.has(&["l", "list", "t", "c", "contents", "I", "info", "lc", "ll"]);
-    let packs = matches!(options.word(0), "compress" | "list") || options.has(&["a", "b", "build"]);
+    let packs = matches!(options.word(0), "compress" | "list")
+        || options.has(&["a", "b", "build"]) && call.program != "ark";
     if lists && call.program != "dtrx" || packs {
         return;
     }
     let at = usize::from(matches!(options.word(0), "decompress" | "d"));
     let target = match call.program {
         // `dpkg-deb -x FILE DIR`
-        "dpkg-deb" => options.operands.get(1),
+        "dpkg-deb" | "extract-zip" => options.operands.get(1),
+        "ark" => options.value(&["o", "destination"]),
         _ => options.value(&["d", "D", "X", "extract-to", "dest", "directory", "dir"]),
     };
     extract(call, report, target, options.operands.get(at).cloned(), 0);

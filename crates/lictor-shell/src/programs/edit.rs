@@ -3,10 +3,11 @@
 use lictor_core::facts::Access;
 
 use super::options::{Grammar, Options, after};
+use super::report::glob;
 use super::{secrets, text};
 use crate::call::{Call, Report, Stdin};
 use crate::languages::sed::{self, Step};
-use crate::operand::Arg;
+use crate::operand::{Arg, Listed};
 
 const SED: Grammar = Grammar::anywhere(
     "efl",
@@ -352,4 +353,34 @@ pub(crate) fn patch(call: &Call<'_>, report: &mut Report) {
         Some(input) => crate::patch::report_diff_file(call, report, input, strip, base),
         None => crate::patch::report_diff(call, report, strip, base),
     }
+}
+
+/// Programs that replace a text in all files of a tree: `ruplacer --go OLD NEW DIR`, `comby OLD NEW .json -i`.
+pub(crate) fn over_tree(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("dft", "directory= exclude-dir= matcher= subvert type=").parse(call.args);
+    let comby = call.program == "comby";
+    let changes = match call.program {
+        "comby" => options.has(&["i", "in-place", "n"]),
+        "ruplacer" => options.has(&["go"]),
+        _ => true,
+    };
+    if !changes {
+        return;
+    }
+    let hidden = comby || options.has(&["hidden", "no-skip-hidden"]);
+    let listed = if hidden { Listed::All } else { Listed::Visible };
+    let old = options.word(0);
+    let plain =
+        !old.is_empty() && old.chars().all(|letter| letter.is_alphanumeric() || " _-".contains(letter));
+    let root = options.text(&["d", "directory"]).filter(|_| comby).unwrap_or(".");
+    let files = options.from(2).iter().filter_map(Arg::known);
+    let mut names: Vec<Arg> = match comby {
+        true => files.map(|ending| glob(&format!("{root}/**/*{ending}"))).collect(),
+        false => files.map(|folder| glob(&format!("{}/**/*", folder.trim_end_matches('/')))).collect(),
+    };
+    if names.is_empty() {
+        names.push(glob(&format!("{root}/**/*")));
+    }
+    super::report::listed(call, &mut names, listed, plain.then(|| old.to_owned()));
+    names.iter().for_each(|name| report.file(call, Access::Modify, name, false));
 }

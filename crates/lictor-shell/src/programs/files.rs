@@ -80,15 +80,60 @@ pub(crate) fn attributes(call: &Call<'_>, report: &mut Report) {
 /// `rename`: by an expression of Perl, or from one text to another.
 pub(crate) fn rename(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere("", "no-act nono verbose force symlink").parse(call.args);
+    let expression = options.word(0).contains('/');
     if !options.has(&["n", "no-act", "nono"]) {
-        let skip = if options.word(0).contains('/') { 1 } else { 2 };
-        all(call, report, Access::Modify, options.from(skip), false);
+        let files = options.from(if expression { 1 } else { 2 });
+        all(call, report, Access::Modify, files, false);
+        let (from, to) =
+            if expression { substitution(options.word(0)) } else { (options.word(0), options.word(1)) };
+        files.iter().for_each(|file| renamed(call, report, file, from, to));
     }
-    if options.word(0).contains('/')
+    if expression
         && options.word(0).contains("system")
         && let Some(code) = options.operands.first()
     {
         report.then_code("perl", code);
+    }
+}
+
+/// What `s/from/to/` puts in the place of what; nothing where it is no plain text.
+fn substitution(expression: &str) -> (&str, &str) {
+    let mut parts = expression.strip_prefix("s/").unwrap_or_default().split('/');
+    let (from, to) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    if from.contains(['*', '+', '?', '[', '(', '^', '$', '|', '.']) { ("", to) } else { (from, to) }
+}
+
+/// A file gets another name in its directory.
+fn renamed(call: &Call<'_>, report: &mut Report, file: &Arg, from: &str, to: &str) {
+    let path = file.known().unwrap_or_default();
+    let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
+    let slash = if folder.is_empty() { "" } else { "/" };
+    if file.glob || name.is_empty() || from.is_empty() {
+        // In the directory itself only a name that is written out can be told from any other.
+        match folder {
+            "" if !to.is_empty() => report.file(call, Access::Write, &Arg::literal(to), false),
+            "" => {}
+            folder => report.arrives(call, Access::Modify, &Arg::literal(folder), false, Incoming::Unknown),
+        }
+        return;
+    }
+    let new = format!("{folder}{slash}{}", name.replace(from, to));
+    report.file(call, Access::Write, &Arg::literal(new), false);
+}
+
+/// `mmv 'a/*' 'b/#1'`: the last word says where everything goes.
+pub(crate) fn many_moved(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("", "").parse(call.args);
+    if let ([.., target], false) = (options.operands.as_slice(), options.has(&["n", "t"]))
+        && options.operands.len() > 1
+    {
+        let folder = target.known().and_then(|path| path.rsplit_once('/')).map(|(folder, _)| folder);
+        match folder {
+            Some(folder) => {
+                report.arrives(call, Access::Modify, &Arg::literal(folder), false, Incoming::Unknown)
+            }
+            None => report.file(call, Access::Write, target, false),
+        }
     }
 }
 

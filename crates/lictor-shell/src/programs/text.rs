@@ -56,12 +56,16 @@ fn decode(call: &Call<'_>, report: &mut Report, work: impl FnOnce(&str) -> Optio
 pub(crate) fn unpacked(call: &Call<'_>, report: &mut Report) {
     decode(call, report, |_| None);
     if !call.args.is_empty() {
-        let replaces = matches!(call.program, "gunzip" | "bunzip2" | "unxz" | "unzstd")
-            && !call
-                .args
-                .iter()
-                .any(|arg| matches!(arg.known(), Some("-c" | "--stdout" | "-kc" | "-ck" | "-t" | "-l")));
+        let replaces =
+            (call.program.starts_with("un") || call.program.ends_with("unzip") || call.program == "bunzip2")
+                && !call
+                    .args
+                    .iter()
+                    .any(|arg| matches!(arg.known(), Some("-c" | "--stdout" | "-kc" | "-ck" | "-t" | "-l")));
         super::reads::operands(call, report, if replaces { Access::Modify } else { Access::Read });
+        if replaces {
+            super::archive::without_ending(call, report, call.args);
+        }
         report.taint.decoded = true;
     }
 }
