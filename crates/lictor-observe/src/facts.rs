@@ -152,7 +152,7 @@ impl Looker<'_> {
             return;
         }
         match mention.done {
-            Done::Anything => {}
+            Done::Anything | Done::Changed => {}
             Done::Shown => return self.shown(facts, &place),
             Done::Given => {
                 if governing_file::is_state(&place.path, self.project, self.observer) {
@@ -162,7 +162,8 @@ impl Looker<'_> {
             }
         }
         // Whoever opens the record in code can write it.
-        let record = governing_file::is_state(&place.path, self.project, self.observer);
+        let record = mention.done == Done::Changed
+            || governing_file::is_state(&place.path, self.project, self.observer);
         let is_told = |facts: &Facts| {
             let paths = |target: &Place| [Some(target.path.clone()), target.real.clone()];
             facts.files().filter(|(access, _)| !(record && access.is_read_only())).any(|(_, target)| {
@@ -218,6 +219,9 @@ impl Looker<'_> {
                     let files = self.operand(&files, access, false);
                     self.add_word(facts, files, &word, Touch { access, recursive: false, by, names });
                 }
+                if access == Access::Delete && !recursive && names.is_some() {
+                    self.found_inside(facts, &place, by);
+                }
                 let incoming = target.incoming.as_deref().or(inside.then_some(&Incoming::Unknown));
                 let created = incoming
                     .map(|incoming| created(self, &target, &place, access, (incoming, facts)))
@@ -267,6 +271,21 @@ impl Looker<'_> {
                 facts.effects.push(other.map_target(|target| self.operand(&target, Access::Read, false)))
             }
         }
+    }
+
+    /// `find DIR -type f | xargs rm`: the directory stands for the files in it. Those that govern are named. All over the
+    /// project it is judged as a whole.
+    fn found_inside(&self, facts: &mut Facts, place: &Place, by: Option<u32>) {
+        let part = !is_at_or_below(&self.project.root, &place.path);
+        if place.existence != Existence::Directory || place.glob || !part {
+            return;
+        }
+        let (access, recursive) = (Access::Delete, false);
+        let word = format!("{}/**/{{*,.*}}", place.path.trim_end_matches('/'));
+        let whole = Place { glob: true, ..place.clone() };
+        let (within, _) = remarkable(self, &whole, &word, access, recursive, None);
+        let own = within.into_iter().filter(|target| target.own);
+        facts.effects.extend(own.map(|target| Effect::File { access, target, recursive, by }));
     }
 
     /// What is known of the list of names that an operand comes from. The same names in another directory are other

@@ -7,7 +7,7 @@
 use lictor_core::facts::{Access, Effect, Opaque, OpaqueWhat};
 
 use crate::operand::{Arg, Cwd, Incoming, Operand, Taint};
-use crate::reading::ShellEnv;
+use crate::reading::{Mention, ShellEnv};
 
 /// What a command finds on its standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,6 +140,10 @@ pub struct Report {
     pub cwd: Option<Cwd>,
     /// Where the code of an interpreter has gone (`os.chdir`): what it deletes and runs from then on is there.
     pub gone_to: Option<Cwd>,
+    /// How code changes files whose names it makes itself.
+    pub(crate) computed: Option<Access>,
+    /// Words that reach code and may name what it changes.
+    pub(crate) mentions: Vec<Mention>,
     /// Files that code writes, with the text that goes into them where that is known.
     pub contents: Vec<(String, Option<String>)>,
     /// The program is in the tables: its argument grammar is known.
@@ -155,6 +159,13 @@ impl Report {
             recursive,
             by: None,
         });
+    }
+
+    /// Notes that code changes a file whose name it makes itself. What is lost weighs more.
+    pub(crate) fn changes_some(&mut self, access: Access) {
+        if self.computed.is_none() || access == Access::Delete {
+            self.computed = Some(access);
+        }
     }
 
     /// Reports a write whose target may be a directory, with what arrives there.

@@ -11,7 +11,9 @@ mod broken;
 mod calls;
 mod endless;
 mod functions;
+mod given;
 mod javascript;
+mod listing;
 mod mentioned;
 mod printed;
 mod processes;
@@ -39,6 +41,7 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
     endless::judge(body, report);
     let from = report.effects.len();
     judge_in(language, body, call, report);
+    given::judge(body, call, report);
     empties(language, body, report.effects.get_mut(from..).unwrap_or_default());
     if adds_to_startup(body, report.effects.get(from..).unwrap_or_default()) {
         report.deed("change", "startup");

@@ -38,6 +38,8 @@ pub enum Done {
     /// Nothing tells.
     #[default]
     Anything,
+    /// It may be one of those that code changes, whatever else reads it.
+    Changed,
     /// Its content, or that of all below it, is shown as git has it. Counts where it is watched.
     Shown,
     /// It is given to code of the project's own, which most often reads it. Counts where only Lictor has to do with it.

@@ -95,6 +95,8 @@ pub(crate) struct Walker<'s> {
     packed: Vec<String>,
     /// The line has made patterns match names that begin with a dot.
     pub(crate) hidden_names: bool,
+    /// What is read is the project's own: only what is clearly dangerous in it counts.
+    only_danger: bool,
     /// How many of them run on another machine.
     elsewhere: u32,
     /// Process substitutions so far.
@@ -177,6 +179,7 @@ impl<'s> Walker<'s> {
             through: Vec::new(),
             packed: Vec::new(),
             hidden_names: false,
+            only_danger: false,
             elsewhere: 0,
             pipes: 0,
             functions: Vec::new(),

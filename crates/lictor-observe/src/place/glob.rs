@@ -124,6 +124,7 @@ pub(crate) fn remarkable(
         access,
         recursive,
         named: pattern.is_some(),
+        part: !crate::zone::is_at_or_below(&looker.project.root, &place.path),
         names,
         found: Vec::new(),
         seen: 0,
@@ -139,6 +140,8 @@ struct Search<'a> {
     recursive: bool,
     /// The matches are named by a pattern, not only held by a tree.
     named: bool,
+    /// They lie in a part of the project, or outside.
+    part: bool,
     /// They come out of a list.
     names: Option<Names<'a>>,
     found: Vec<Place>,
@@ -181,10 +184,15 @@ impl Search<'_> {
         let mut pattern = pattern.trim_end_matches('/');
         // Some of what lies below: any of it may be changed.
         let changes = matches!(self.access, Access::Modify | Access::Write | Access::Append | Access::Empty);
-        if changes && pattern.ends_with("**/?") {
+        if (changes || self.loses_part()) && pattern.ends_with("**/?") {
             pattern = pattern.trim_end_matches("/?");
         }
         fast_glob::glob_match(pattern, relative) && !(hidden && leaves_hidden_out(pattern))
+    }
+
+    /// Whether some of what one directory holds is lost. All over the project that is what cleaning up does.
+    fn loses_part(&self) -> bool {
+        self.part && matches!(self.access, Access::Delete | Access::Destroy | Access::MoveAway)
     }
 
     /// Whether a list of names can hold this file. A search names no directory.

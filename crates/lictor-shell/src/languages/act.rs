@@ -78,6 +78,11 @@ impl Actor<'_, '_, '_> {
         let Some(value) = value else { return };
         for arg in value.args(text) {
             // A write to a place that the code computes is how programs work; a deletion there is not known to be fine.
+            // Nothing is known of it, or only that it is some name in a directory that is not known.
+            let some = matches!(&arg.value, Known::Partly { prefix, suffix } if prefix.is_empty() && suffix.contains('*'));
+            if (arg.value == Known::Nothing || some) && changes(access) {
+                self.report.changes_some(access);
+            }
             if arg.known().is_none() && arg.prefix().is_empty() && !loses(access) {
                 continue;
             }
@@ -99,12 +104,17 @@ impl Actor<'_, '_, '_> {
         text: &str,
     ) {
         let Some(to) = to else { return };
+        // What a tree holds arrives in the other, where a copy of Ruby makes a directory in it.
+        let merges = access == Access::Modify && self.language != "ruby";
         let sources: Vec<Source> = from
             .map(|value| value.args(text))
             .unwrap_or_default()
             .into_iter()
-            .map(|arg| Source { arg, tree, contents: false, elsewhere: false })
+            .map(|arg| Source { arg, tree, contents: tree && merges, elsewhere: false })
             .collect();
+        if to.args(text).iter().any(|arg| arg.value == Known::Nothing) {
+            self.report.changes_some(Access::Write);
+        }
         for arg in to.args(text).iter().filter(|arg| arg.known().is_some() || !arg.prefix().is_empty()) {
             let sources = sources.clone();
             let incoming = Incoming::Sources { sources, into: false, exact: false, linked, kept: false };
@@ -207,7 +217,12 @@ impl Actor<'_, '_, '_> {
             }
             Api::Edit => {
                 let changes = invocation.option("inplace").is_some_and(Value::is_true);
-                self.files(if changes { Access::Modify } else { Access::Read }, first, false, text);
+                let files = first.or_else(|| invocation.option("files"));
+                self.files(if changes { Access::Modify } else { Access::Read }, files, false, text);
+                // Without names it takes those that the code is given.
+                if changes && files.is_none() {
+                    self.report.changes_some(Access::Modify);
+                }
             }
             Api::Pack => self.pack(invocation),
             Api::Evaluate => self.evaluate(invocation),
@@ -498,6 +513,14 @@ fn with_gaps(text: &Arg) -> Arg {
     }
     let gap = format!("${{{}}}", crate::state::GAP);
     Arg { value: Known::Text(text.text.replace('…', &gap).into()), ..text.clone() }
+}
+
+/// Whether what a file holds is no longer there, or other.
+fn changes(access: Access) -> bool {
+    matches!(
+        access,
+        Access::Write | Access::Append | Access::Modify | Access::Empty | Access::Delete | Access::MoveAway
+    )
 }
 
 fn loses(access: Access) -> bool {

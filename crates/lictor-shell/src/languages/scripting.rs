@@ -310,6 +310,8 @@ impl Reader<'_, '_> {
         if let Some(value) = self.listed.clone().or(behind).or_else(walked).or_else(pattern) {
             let mut actor = Actor { call, report, language: self.language };
             actor.perform(Api::Delete, &Invocation { positional: &[value], named: &[], text: self.body });
+        } else {
+            report.changes_some(Access::Delete);
         }
     }
 
@@ -353,6 +355,14 @@ impl Reader<'_, '_> {
     fn perl_open(&self, rest: &[Token], call: &Call<'_>, report: &mut Report) {
         let (values, _) = self.arguments(rest.get(1..).unwrap_or_default());
         let texts: Vec<&str> = values.iter().filter_map(Value::known).collect();
+        // A mode, and a name that the code makes.
+        let made = values.iter().any(|value| {
+            value.known().is_none() && matches!(value, Value::Text(arg) if arg.prefix().starts_with('>'))
+        });
+        let mode = matches!(texts.as_slice(), [only] if only.starts_with('>') && only.chars().all(|sign| ">+<: ".contains(sign)));
+        if made || mode {
+            return report.changes_some(Access::Write);
+        }
         let mut actor = Actor { call, report, language: self.language };
         match texts.as_slice() {
             ["-|" | "|-", command, ..] => actor.shell(&Arg::literal(*command)),

@@ -174,7 +174,7 @@ fn run(git: &Git<'_, '_>, report: &mut Report, name: &str) {
                 .parse(Grammar::anywhere("xX", "exclude= exclude-from= exclude-per-directory= with-tree="));
             report.names = match options.operands.as_slice() {
                 [] => vec![super::report::glob("./**")],
-                paths => paths.to_vec(),
+                paths => paths.iter().map(at_any_depth).collect(),
             };
             let listed = if options.has(&["o", "others"]) {
                 Listed::All
@@ -197,6 +197,16 @@ fn run(git: &Git<'_, '_>, report: &mut Report, name: &str) {
             }
         }
     }
+}
+
+/// A pattern that git fits to names: its `*` takes in slashes too.
+fn at_any_depth(path: &Arg) -> Arg {
+    let Some(pattern) = path.known().filter(|path| !path.starts_with(':')) else { return path.clone() };
+    let Some(wild) = pattern.find(['*', '?', '[']).filter(|_| !path.glob) else { return path.clone() };
+    let folder = pattern.get(..wild).and_then(|front| front.rfind('/')).map_or(0, |slash| slash + 1);
+    let (folder, name) =
+        (pattern.get(..folder).unwrap_or_default(), pattern.rsplit('/').next().unwrap_or_default());
+    super::report::glob(&format!("{folder}**/{name}"))
 }
 
 /// What has to stay out of commits is put into one by its name.
@@ -480,7 +490,7 @@ fn init(git: &Git<'_, '_>, report: &mut Report) {
 
 fn apply(git: &Git<'_, '_>, report: &mut Report) {
     let options = git.parse(Grammar::anywhere(
-        "pCR",
+        "pC",
         "directory= exclude= include= whitespace= check stat numstat summary cached index reverse reject 3way unsafe-paths",
     ));
     if options.has(&["check", "stat", "numstat", "summary", "cached"]) && !options.has(&["apply"]) {

@@ -219,7 +219,7 @@ pub fn in_code(language: &str, body: &str, call: &Call<'_>) -> Vec<Mention> {
     found
 }
 
-fn mention(call: &Call<'_>, path: &str, directory: bool) -> Mention {
+pub(crate) fn mention(call: &Call<'_>, path: &str, directory: bool) -> Mention {
     let file = Operand::new(Arg::literal(path), call.cwd.clone());
     Mention { file, directory, archive: false, by: super::report::written(call), done: Done::Anything }
 }

@@ -248,6 +248,11 @@ impl Walker<'_> {
         let here = super::here::Here::new(&self.state, self.outside(), &self.through, &self.packed);
         let call = context.call(&here);
         languages::judge(language, &body, &call, &mut report);
+        let mentions = std::mem::take(&mut report.mentions);
+        // What a script of the project does with its words is its own business.
+        if self.elsewhere == 0 && !self.only_danger {
+            self.reading.mentions.extend(mentions);
+        }
 
         self.through.push(context.program.to_owned());
         let output = self.deeper(|this| this.follow_report(report, context, &[], &Plumbing::default()));
@@ -320,7 +325,9 @@ impl Walker<'_> {
         let opaque = self.reading.opaque.len();
         let scene = Scene { attributable: false, ..context.scene };
         let context = Context { scene, ..*context };
+        let before = std::mem::replace(&mut self.only_danger, true);
         self.run_script(text, language, words, through, &context);
+        self.only_danger = before;
         self.keep_opaque(opaque, |_| false);
         self.keep_effects(effects, |effect| is_clear_danger(effect));
     }

@@ -5,6 +5,7 @@ use tree_sitter::Node;
 use super::{Script, module};
 use crate::languages::act::content_of;
 use crate::languages::api::{self, Api};
+use crate::languages::given;
 use crate::languages::python::{environment, home};
 use crate::languages::tree::{self, DEPTH};
 use crate::languages::value::{KEPT, Value, join_path};
@@ -176,8 +177,22 @@ impl Script<'_, '_> {
         }
         match (&object, index.name().and_then(|index| index.parse::<usize>().ok())) {
             (Value::List(values), Some(at)) => values.get(at).cloned().unwrap_or_else(Value::unknown),
-            // The interpreter itself.
-            (Value::Name(name), Some(0)) if name == "process.argv" => Value::text("node"),
+            (Value::Name(name), Some(at))
+                if matches!(name.as_str(), "process.argv" | "Bun.argv" | "Deno.args") =>
+            {
+                let inline = !self.call.args.iter().any(|arg| arg.known() == Some("-"));
+                let front: &[&str] = match name.as_str() {
+                    "Deno.args" => &[],
+                    // Code that is given as a word has no file of its own.
+                    _ if inline => &["node"],
+                    _ => &["node", "-"],
+                };
+                given::list(self.call, front)
+                    .elements()
+                    .and_then(|all| all.get(at))
+                    .cloned()
+                    .unwrap_or_else(Value::unknown)
+            }
             _ => Value::Unknown(object.taint()),
         }
     }

@@ -1,7 +1,7 @@
 //! What calls do that no table of functions says: methods of paths, connections and cursors, libraries that listen in,
 //! secrets given to whatever function.
 
-use lictor_core::facts::{FlowSink, FlowSource};
+use lictor_core::facts::{Access, FlowSink, FlowSource};
 use tree_sitter::Node;
 
 use super::Python;
@@ -98,7 +98,7 @@ impl Python<'_, '_> {
         let given = invocation.positional.iter().chain(invocation.named.iter().map(|(_, value)| value));
         for path in given.filter_map(Value::known).filter(|path| path.starts_with(['/', '~'])) {
             if crate::programs::is_secret_path(path) {
-                report.file(self.call, lictor_core::facts::Access::Read, &Arg::literal(path), false);
+                report.file(self.call, Access::Read, &Arg::literal(path), false);
             }
         }
     }
@@ -183,6 +183,10 @@ impl Python<'_, '_> {
             "symlink_to" | "hardlink_to" if is_path => {
                 on = vec![Value::unknown(), receiver.clone()];
                 Api::Link
+            }
+            "write_text" | "write_bytes" => {
+                report.changes_some(Access::Write);
+                return true;
             }
             _ => return false,
         };

@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::Python;
 use super::results::{self, environment};
+use crate::languages::given;
 use crate::languages::tree::{self, DEPTH};
 use crate::languages::value::{KEPT, Value, join_path};
 use crate::operand::Taint;
@@ -157,6 +158,7 @@ impl Python<'_, '_> {
                     "os.sep" => Value::text("/"),
                     "os.curdir" => Value::text("."),
                     "sys.executable" => Value::text("python3"),
+                    "sys.argv" | "sys.orig_argv" => given::list(self.call, &["-c"]),
                     "os.environ" => Value::Unknown(Taint { secret: true, ..Taint::default() }),
                     _ if name == "__file__" && crate::words::PYTHON_MODULES.contains(&module.as_str()) => {
                         Value::text(format!("/usr/lib/python3/{}.py", module.replace('.', "/")))
@@ -237,7 +239,20 @@ impl Python<'_, '_> {
                 _ => Value::unknown(),
             };
         }
-        match (&value, key.name().and_then(|key| key.parse::<usize>().ok())) {
+        let value = match value.name() {
+            Some("sys.argv") => given::list(self.call, &["-c"]),
+            _ => value,
+        };
+        if let (Value::List(values), Some(from)) =
+            (&value, index.and_then(|index| slice_start(self.text(index))))
+        {
+            return Value::List(values.get(from..).unwrap_or_default().to_vec());
+        }
+        let at = key.name().and_then(|key| key.parse::<i64>().ok()).and_then(|at| match &value {
+            Value::List(values) if at < 0 => usize::try_from(at + values.len() as i64).ok(),
+            _ => usize::try_from(at).ok(),
+        });
+        match (&value, at) {
             (Value::List(values), Some(at)) => values.get(at).cloned().unwrap_or_else(Value::unknown),
             (Value::Map(_), _) => {
                 key.known().and_then(|key| value.field(key)).cloned().unwrap_or_else(Value::unknown)
@@ -246,4 +261,9 @@ impl Python<'_, '_> {
             _ => Value::Unknown(value.taint()),
         }
     }
+}
+
+/// Where `[1:]` begins.
+fn slice_start(index: &str) -> Option<usize> {
+    index.strip_suffix(':')?.trim().parse().ok()
 }

@@ -26,6 +26,10 @@ pub(super) fn judge(reader: &Reader<'_, '_>, all: &[Token], call: &Call<'_>, rep
                 let appends = matches!(before.last(), Some(Token::Sign('>')));
                 let path =
                     constant(reader, behind).filter(|path| path != "/dev/stderr" && path != "/dev/stdout");
+                // Only a name as a whole is one that was given: `FILENAME`, `$1`.
+                if path.is_none() && constant(reader, behind).is_none() && stands_alone(behind) {
+                    report.changes_some(Access::Write);
+                }
                 if let Some(path) = path {
                     let access = if appends { Access::Append } else { Access::Write };
                     report.file(call, access, &Arg::literal(path), false);
@@ -56,6 +60,13 @@ fn constant(reader: &Reader<'_, '_>, behind: &[Token]) -> Option<String> {
     let open = behind.iter().take_while(|token| **token == Token::Sign('(')).count();
     let (value, _) = reader.expression(behind.get(open..)?);
     value.known().map(str::to_owned)
+}
+
+/// Whether a name is one variable or field, with nothing put to it.
+fn stands_alone(behind: &[Token]) -> bool {
+    let part = |token: &&Token| !matches!(token, Token::Sign(';' | '}' | '\n'));
+    let words = behind.iter().take_while(part);
+    !words.clone().any(|token| matches!(token, Token::Text(..))) && words.count() > 0
 }
 
 /// `command | getline`.

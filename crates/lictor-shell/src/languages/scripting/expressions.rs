@@ -2,6 +2,7 @@
 
 use super::Reader;
 use crate::languages::api::Api;
+use crate::languages::given;
 use crate::languages::python::environment;
 use crate::languages::tokens::Token;
 use crate::languages::value::{Value, join_path};
@@ -110,6 +111,9 @@ impl Reader<'_, '_> {
         if let Some(value) = self.variables.get(word) {
             return Some((value.clone(), 0));
         }
+        if let Some(value) = self.given(word, after) {
+            return Some((value, 3));
+        }
         match word {
             "ENV" | "$ENV" | "getenv" | "$_ENV" | "os.getenv" | "ENVIRON" => {
                 let name = after.iter().take(3).find_map(|token| match token {
@@ -177,6 +181,18 @@ impl Reader<'_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// A word that the code is given: `ARGV[0]`, `$argv[1]`, `arg[1]`.
+    fn given(&self, word: &str, after: &[Token]) -> Option<Value> {
+        let first = match (self.language, word) {
+            ("ruby", "ARGV") | ("perl", "$ARGV" | "ARGV") => 0,
+            ("awk", "ARGV") | ("php", "$argv") | ("lua", "arg") => 1,
+            _ => return None,
+        };
+        let [Token::Sign('['), Token::Number(at), Token::Sign(']'), ..] = after else { return None };
+        let at = at.parse::<usize>().ok()?.checked_sub(first)?;
+        given::words(self.call).get(at).cloned().map(Value::Text)
     }
 
     /// A string with variables in it.
