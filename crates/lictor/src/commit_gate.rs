@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lictor_config::PolicyBundle;
-use lictor_core::facts::Command;
+use lictor_core::facts::{Command, Facts};
 use lictor_core::{Action, Clock, Context, Guard, Layer, Timestamp, Verdict};
 use lictor_ledger::Ledger;
 use lictor_ledger::council::{Progress, Reviewer};
@@ -15,7 +15,7 @@ use lictor_ledger::repository::{CommitArgs, Git, Repository as _};
 use lictor_store::{Keys, Space, Store, StoreExt as _};
 
 use crate::councils::ActiveCouncils;
-use crate::git_switch::{self, Git as GitCommand};
+use crate::git_switch::{self, Git as GitCommand, Target};
 
 /// What to do about it.
 const FIX: &str =
@@ -96,6 +96,7 @@ impl Guard for CommitGate {
     fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
         let dir = if action.cwd.is_empty() { self.root.clone() } else { PathBuf::from(&action.cwd) };
         let exchanged = context.facts().commands().find_map(|command| exchanged(command, &dir));
+        let exchanged = exchanged.or_else(|| over_commands(context.facts(), &dir, &self.root));
         if let Some(question) = exchanged {
             return question;
         }
@@ -123,26 +124,87 @@ impl Guard for CommitGate {
 /// Asks about a git command that would put other files in the place of those that govern.
 fn exchanged(command: &Command, dir: &Path) -> Option<Verdict> {
     let git = GitCommand::read(command, dir)?;
-    let targets = git.targets();
+    question(&git, &git.targets())
+}
+
+/// The question about the first of these that holds other files that govern.
+fn question(git: &GitCommand, targets: &[Target]) -> Option<Verdict> {
     if targets.is_empty() {
         return None;
     }
     let governing = git_switch::anywhere(lictor_observe::governing_in_projects());
     targets.iter().find_map(|target| {
-        let differing = git.differing(target, &governing);
-        let first = differing.first()?;
-        let more = match differing.len() {
-            1 => String::new(),
-            many => format!(" and {} more", many - 1),
-        };
-        Some(
-            Verdict::ask(format!(
-                "`git {} {}` would replace or remove `{first}`{more}, which governs this agent",
-                git.words.verb, target.name
-            ))
-            .by_rule("self.switch"),
-        )
+        let mut differing = git.differing(target, &governing);
+        differing.retain(|path| git.keeps_to(path));
+        asked(&git.words.verb, &target.name, &differing)
     })
+}
+
+fn asked(verb: &str, name: &str, files: &[String]) -> Option<Verdict> {
+    let first = files.first()?;
+    let more = match files.len() {
+        1 => String::new(),
+        many => format!(" and {} more", many - 1),
+    };
+    let words = format!("git {verb} {name}");
+    let text =
+        format!("`{}` would replace or remove `{first}`{more}, which governs this agent", words.trim_end());
+    Some(Verdict::ask(text).by_rule("self.switch"))
+}
+
+/// What commands of a line do together: one prints a patch or an archive that another applies, one fetches what another
+/// merges, one tells git of files that another takes away.
+fn over_commands(facts: &Facts, dir: &Path, root: &Path) -> Option<Verdict> {
+    if facts.commands().nth(1).is_none() || !facts.commands().any(|command| command.program == "git") {
+        return None;
+    }
+    let gits = || facts.commands().filter_map(|command| GitCommand::read(command, dir));
+    if facts.commands().any(|command| applies(command, dir, root))
+        && let Some(question) = gits().find_map(|git| question(&git, &git.printed()))
+    {
+        return Some(question);
+    }
+    let merges = |git: &GitCommand| git.words.operands().contains(&"FETCH_HEAD");
+    if let Some(merging) = gits().find(merges) {
+        let fetched = gits().filter(|git| git.words.verb == "fetch").flat_map(|git| git.fetched());
+        if let Some(question) = question(&merging, &fetched.collect::<Vec<_>>()) {
+            return Some(question);
+        }
+    }
+    let last = gits().filter(GitCommand::takes_away).last()?;
+    let governing = git_switch::anywhere(lictor_observe::governing_in_projects());
+    let taken = gits().find_map(|git| Some(git.taken_up(&governing)).filter(|files| !files.is_empty()))?;
+    asked(&last.words.verb, last.words.word(0), &taken)
+}
+
+/// Whether a command applies a patch or unpacks an archive where the project is.
+fn applies(command: &Command, dir: &Path, root: &Path) -> bool {
+    let words: Vec<&str> = command.args.iter().flatten().map(String::as_str).collect();
+    let has = |names: &[&str]| words.iter().any(|word| names.contains(word));
+    let value = |names: &[&str]| {
+        let at = words.iter().position(|word| names.contains(word))?;
+        words.get(at + 1).copied()
+    };
+    let letters = |letter: char| {
+        words.iter().enumerate().any(|(at, word)| {
+            let short = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+            short.or((at == 0).then_some(*word)).is_some_and(|letters| letters.contains(letter))
+        })
+    };
+    let (applied, into) = match command.program.as_str() {
+        "git" if has(&["apply"]) => {
+            (!has(&["--check", "--stat", "--numstat", "--summary"]), value(&["--directory"]))
+        }
+        "git" => (has(&["am"]), None),
+        "patch" | "gpatch" => (!has(&["--dry-run", "-C"]), value(&["-d", "--directory"])),
+        "tar" | "gtar" | "bsdtar" | "star" => {
+            (letters('x') || has(&["--extract", "--get"]), value(&["-C", "--directory"]))
+        }
+        "cpio" | "pax" => (letters('i') || letters('r') || has(&["--extract"]), None),
+        _ => return false,
+    };
+    let here = git_switch::directory_of(command, dir).join(into.unwrap_or_default());
+    applied && (here.components().eq(root.components()) || here.components().eq(dir.components()))
 }
 
 /// Commands that make commits which no `pre-commit` hook sees, or which are not made by git.

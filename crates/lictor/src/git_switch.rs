@@ -105,8 +105,9 @@ impl Git {
                 onto.into_iter().chain(each(Target::since)).collect()
             }
             "pull" => {
+                // From another place a branch has the name that it has here, or none.
                 let tracked = names.split_first().into_iter().flat_map(|(remote, branches)| {
-                    branches.iter().map(move |branch| format!("{remote}/{branch}"))
+                    branches.iter().flat_map(move |branch| [format!("{remote}/{branch}"), branch.clone()])
                 });
                 tracked.map(|name| Target::since(&name)).collect()
             }
@@ -114,6 +115,78 @@ impl Git {
             "stash" => self.unstashed(),
             "sparse-checkout" => self.thinned(),
             _ => Vec::new(),
+        }
+    }
+
+    /// What its output holds that another command may put into the work tree: a patch, an archive, a bundle.
+    pub(crate) fn printed(&self) -> Vec<Target> {
+        let words = &self.words;
+        let names = words.operands();
+        let revisions = || names.iter().filter(|name| !name.is_empty());
+        match (words.verb.as_str(), names.as_slice()) {
+            ("archive", [revision, ..]) => vec![Target::here(revision)],
+            ("diff", [before, after, ..]) => {
+                vec![Target::between(after, before, after), Target::here(before)]
+            }
+            ("diff", [range]) if range.contains("..") => vec![Target::own(range)],
+            ("diff", [revision]) => vec![Target::here(revision)],
+            ("show" | "log" | "whatchanged" | "diff-tree" | "format-patch", []) => vec![Target::own("HEAD")],
+            ("show", _) => revisions().map(|name| Target::own(name)).collect(),
+            // Those of several commits are in what came since both sides were one.
+            ("log" | "whatchanged" | "diff-tree" | "format-patch", _) => {
+                revisions().flat_map(|name| [Target::own(name), Target::here(name)]).collect()
+            }
+            ("stash", ["show", ..]) => {
+                vec![Target::own(names.get(1).copied().unwrap_or("stash@{0}"))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What `git fetch` leaves under the name that a merge behind it uses.
+    pub(crate) fn fetched(&self) -> Vec<Target> {
+        let names = self.words.operands();
+        let Some((remote, branches)) = names.split_first() else { return Vec::new() };
+        let source =
+            |name: &&str| name.split(':').next().unwrap_or_default().trim_start_matches('+').to_owned();
+        let branches = branches.iter().map(source);
+        branches.flat_map(|name| [Target::since(&name), Target::since(&format!("{remote}/{name}"))]).collect()
+    }
+
+    /// Whether a path is among those that the command is told to keep to.
+    pub(crate) fn keeps_to(&self, path: &str) -> bool {
+        let operands = self.words.operands();
+        let mut named = self.words.behind();
+        if self.words.verb == "archive" {
+            named.extend(operands.iter().skip(1));
+        }
+        named.is_empty() || named.iter().any(|name| covers(name, path))
+    }
+
+    /// The files among those that git does not know yet and that this command tells it of.
+    pub(crate) fn taken_up(&self, pathspecs: &[String]) -> Vec<String> {
+        if !matches!(self.words.verb.as_str(), "add" | "stage") || self.words.has(&["n", "dry-run"]) {
+            return Vec::new();
+        }
+        let all = self.words.has(&["A", "all"]);
+        let (operands, behind) = (self.words.operands(), self.words.behind());
+        let mut args = vec!["ls-files", "--others", "--exclude-standard", "--full-name", "--"];
+        args.extend(pathspecs.iter().map(String::as_str));
+        let told = self.ask(&args).unwrap_or_default();
+        let named = |path: &str| operands.iter().chain(&behind).any(|name| covers(name, path));
+        told.lines().filter(|path| all || named(path)).map(str::to_owned).collect()
+    }
+
+    /// Whether it takes files out of the work tree that git knows only since a moment ago.
+    pub(crate) fn takes_away(&self) -> bool {
+        let words = &self.words;
+        match words.verb.as_str() {
+            "stash" => matches!(words.word(0), "" | "push" | "save" | "-"),
+            "reset" => words.has(&["hard", "merge", "keep"]),
+            "checkout" => !words.has(&["b", "B"]) && words.behind().is_empty() && words.operands().len() == 1,
+            "switch" => !words.has(&["c", "C", "create", "force-create"]) || words.operands().len() > 1,
+            "revert" | "rebase" => !words.has(&["abort", "quit", "continue", "skip"]),
+            _ => false,
         }
     }
 
@@ -217,6 +290,15 @@ impl Git {
 /// A directory's name as git's own list has it.
 fn tidied(path: &str) -> String {
     path.trim_start_matches("./").trim_matches('/').to_owned()
+}
+
+/// Whether a word of git names a path: itself, a directory above it, a pattern.
+fn covers(name: &str, path: &str) -> bool {
+    let name = tidied(name);
+    matches!(name.as_str(), "" | ".")
+        || name.starts_with(':')
+        || name.contains(['*', '?', '['])
+        || Path::new(path).starts_with(&name)
 }
 
 /// Patterns for git of those paths, in whatever directory of a repository.
