@@ -5,6 +5,7 @@
 //! Work is bounded by fuel and depth; what lies beyond is reported as opaque.
 
 mod assign;
+mod carried;
 mod compound;
 pub(crate) mod conventional;
 mod endless;
@@ -93,6 +94,8 @@ pub(crate) struct Walker<'s> {
     through: Vec<String>,
     /// What the line has packed into archives that go down a pipe.
     packed: Vec<String>,
+    /// Trees that it packed or copied.
+    load: carried::Load,
     /// The line has made patterns match names that begin with a dot.
     pub(crate) hidden_names: bool,
     /// What is read is the project's own: only what is clearly dangerous in it counts.
@@ -178,6 +181,7 @@ impl<'s> Walker<'s> {
             stdin: Rc::new(Stdin::Inherited),
             through: Vec::new(),
             packed: Vec::new(),
+            load: carried::Load::default(),
             hidden_names: false,
             only_danger: false,
             elsewhere: 0,

@@ -72,7 +72,9 @@ fn leaves_out_unseen(command: &Command) -> bool {
     let mut words = command.args.iter().map(|word| word.as_deref().unwrap_or_default());
     let rules =
         ["--exclude-from", "--filter", "--files-from", "--include", "--exclude-vcs-ignores", "--cvs-exclude"];
+    let letters = command.program == "rsync";
     words.any(|word| {
-        rules.iter().any(|rule| word.starts_with(rule)) || matches!(word, "-C" | "-F" | "-FF" | "-f")
+        rules.iter().any(|rule| word.starts_with(rule))
+            || letters && matches!(word, "-C" | "-F" | "-FF" | "-f")
     })
 }

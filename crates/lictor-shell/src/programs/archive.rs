@@ -6,7 +6,7 @@ use super::network::remote;
 use super::options::{Grammar, Options, after};
 use super::secrets;
 use crate::call::{Call, Report, Stdin};
-use crate::operand::{Arg, Incoming, Source};
+use crate::operand::{Arg, Incoming, Known, Source};
 
 const TAR: Grammar = Grammar::anywhere(
     "bCfFgHIKLNTVX",
@@ -31,11 +31,11 @@ const JAR: Grammar = Grammar::anywhere("fCme", "file= dir= manifest=");
 pub(crate) fn zip(call: &Call<'_>, report: &mut Report) {
     let options =
         Grammar::anywhere("bnPtOxi", "move password= exclude= include= out= unzip-command=").parse(call.args);
-    if let Some(archive) = options.operands.first() {
-        report.file(call, Access::Modify, archive, false);
+    if let Some(archive) = options.operands.first().filter(|archive| archive.known() != Some("-")) {
+        report.file(call, Access::Modify, &with_ending(archive, ".zip"), false);
     }
     if options.has(&["@", "names-stdin"]) {
-        report.lists.extend(call.source.cloned());
+        listed(call, report, Some(&Arg::literal("-")));
     }
     // Behind `-x` stands what is left out, however many.
     let left_out = call.args.iter().skip_while(|arg| !matches!(arg.known(), Some("-x" | "--exclude")));
@@ -54,8 +54,50 @@ pub(crate) fn zip(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// The name of an archive that gets its ending from the program when it has none.
+fn with_ending(archive: &Arg, ending: &str) -> Arg {
+    match archive.known().and_then(|path| path.rsplit('/').next()) {
+        Some(name) if !name.contains('.') && !name.is_empty() => {
+            Arg { value: Known::Text(format!("{}{ending}", archive.prefix()).into()), ..archive.clone() }
+        }
+        _ => archive.clone(),
+    }
+}
+
+/// `jar cf out.jar FILE …`: into an archive. The first word is a cluster even without a dash.
+fn jar_creates(call: &Call<'_>, report: &mut Report) -> bool {
+    let Some(mode) = call.args.first().and_then(Arg::known) else { return false };
+    let letters = if mode.starts_with("--") { "" } else { mode.trim_start_matches('-') };
+    let creates = letters.contains(['c', 'u']) || matches!(mode, "--create" | "--update");
+    if !creates {
+        return false;
+    }
+    let mut words = call.args.iter().skip(1);
+    // Its letters name what follows, in their order.
+    for letter in letters.chars().filter(|letter| "fme".contains(*letter)) {
+        match (letter, words.next()) {
+            ('f', Some(archive)) => report.file(call, Access::Write, archive, false),
+            ('m', Some(manifest)) => secrets::read(call, report, manifest, false),
+            _ => {}
+        }
+    }
+    let rest: Vec<Arg> = words.cloned().collect();
+    let options = JAR.parse(&rest);
+    for archive in options.values(&["file"]) {
+        report.file(call, Access::Write, archive, false);
+    }
+    // `-C DIR .`: what stands behind it lies there.
+    let here = |file: &&Arg| !options.has(&["C"]) || file.known() != Some(".");
+    options.operands.iter().filter(here).for_each(|file| secrets::read(call, report, file, true));
+    options.values(&["C", "dir"]).for_each(|tree| secrets::read(call, report, tree, true));
+    true
+}
+
 /// `unzip`, `unrar`, `unar`, `jar`.
 pub(crate) fn unzip(call: &Call<'_>, report: &mut Report) {
+    if call.program == "jar" && jar_creates(call, report) {
+        return;
+    }
     let grammar = match call.program {
         "unar" => UNAR,
         "jar" => JAR,
@@ -87,12 +129,7 @@ pub(crate) fn cpio(call: &Call<'_>, report: &mut Report) {
     if options.has(&["o", "create", "p", "pass-through"]) {
         // What goes into the archive is named on standard input.
         report.lists.extend(call.source.cloned());
-        let named: Vec<Arg> = match call.stdin {
-            Stdin::Text(text) => text.lines().map(Arg::literal).collect(),
-            Stdin::Names(names) => names.clone(),
-            _ => Vec::new(),
-        };
-        named.iter().for_each(|file| secrets::read(call, report, file, false));
+        named_on_input(call).iter().for_each(|file| secrets::read(call, report, file, false));
     }
     // `pax -w FILE`: into an archive on the output.
     if call.program == "pax" && options.has(&["w"]) && !options.has(&["r"]) {
@@ -285,12 +322,22 @@ fn tar_extract(
     }
 }
 
+/// The files that are named on the input.
+fn named_on_input(call: &Call<'_>) -> Vec<Arg> {
+    match call.stdin {
+        Stdin::Text(text) => {
+            text.split(['\n', '\0']).filter(|name| !name.is_empty()).map(Arg::literal).collect()
+        }
+        Stdin::Names(names) => names.clone(),
+        _ => Vec::new(),
+    }
+}
+
 /// What goes in is named in a file, or on the input.
 fn listed(call: &Call<'_>, report: &mut Report, list: Option<&Arg>) {
     let from_input = list.is_some_and(|list| list.known() == Some("-"));
-    if let (true, Stdin::Names(names)) = (from_input, call.stdin) {
-        names.iter().for_each(|name| secrets::read(call, report, name, true));
-        report.taint.secret |= names.iter().any(secrets::is_secret);
+    if from_input {
+        named_on_input(call).iter().for_each(|name| secrets::read(call, report, name, true));
     }
     let list = if from_input { call.source } else { list };
     report.lists.extend(list.cloned());

@@ -196,7 +196,7 @@ pub(crate) fn send_file(call: &Call<'_>, report: &mut Report, file: &Arg) {
 fn is_whatever_is_found(file: &Arg) -> bool {
     const BUILT: [&str; 7] = ["dist", "build", "target", "out", "coverage", "artifacts", "release"];
     let top = file.prefix().trim_start_matches("./").split('/').next().unwrap_or_default();
-    let found = file.prefix().contains("/**/") || file.known().is_none() && &*file.text == "input of xargs";
+    let found = file.prefix().contains("/**") || file.known().is_none() && &*file.text == "input of xargs";
     found && !BUILT.contains(&top)
 }
 

@@ -13,6 +13,7 @@ impl Walker<'_> {
     pub(super) fn pipeline(&mut self, pipeline: &Pipeline, scene: Scene) -> Output {
         // What a substitution or a body reads is read before or after, not while the pipeline runs.
         let outer = std::mem::take(&mut self.reads);
+        let piped = std::mem::take(&mut self.load.piped);
         let from_files =
             std::mem::replace(&mut self.from_files, pipeline.stages.iter().all(generated::from_files));
         let picked = std::mem::replace(
@@ -30,6 +31,7 @@ impl Walker<'_> {
         }
         self.picks_secret_variables(pipeline, scene);
         self.reads = outer;
+        self.load.piped = piped;
         output
     }
 

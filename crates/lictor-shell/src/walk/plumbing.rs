@@ -338,6 +338,7 @@ impl Walker<'_> {
             Sink::Away | Sink::Socket(_) => Output::silent(),
             Sink::File { key, append } => {
                 if let Some(key) = key {
+                    self.carry_into(&key);
                     self.remember_file(key, output, append);
                 }
                 Output::silent()

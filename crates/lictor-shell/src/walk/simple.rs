@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use lictor_core::facts::{Access, Command, Effect, Opaque, OpaqueWhat};
 
+use super::carried::Taken;
 use super::here::Here;
 use super::outer::{is_wrapper, opens_no_shells};
 use super::printed::{complete_stdout, printed};
@@ -318,6 +319,7 @@ impl Walker<'_> {
         }
         let files = self.flows(&effects, context, stdin_taint, printed.taint(), plumbing);
         let stays_secret = copies_under_such_a_name(context.program, &effects);
+        let taken = self.carries(context.program).then(|| Taken::new(&effects, &files));
         if matches!(context.program, "mv" | "gmv" | "cp" | "gcp") {
             self.note_moved(&effects);
         }
@@ -325,6 +327,9 @@ impl Walker<'_> {
             self.persists();
         }
         self.follow_effects(effects, context, assignments, stays_secret);
+        if let Some(taken) = taken {
+            self.carry(taken, context, plumbing);
+        }
         for Opaque { what, text } in opaque {
             self.opaque(what, &text);
         }

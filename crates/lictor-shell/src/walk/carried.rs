@@ -1,0 +1,122 @@
+//! Trees that the line packed or copied, for what becomes of the copy. What lies in a tree only whoever looks knows: where
+//! a copy is sent, the tree is reported there as read by the command that took it.
+
+use lictor_core::facts::{Access, Effect};
+
+use super::simple::Context;
+use super::{Plumbing, Walker};
+use crate::operand::{Arg, Known, Operand, Taint};
+
+/// Most trees that are kept of one line.
+const MOST: usize = 32;
+/// Programs that take whole trees into a file, a directory or their output.
+const TAKERS: [&str; 15] = [
+    "tar", "gtar", "bsdtar", "zip", "7z", "7za", "7zz", "jar", "pax", "cpio", "cp", "gcp", "rsync", "ditto",
+    "rclone",
+];
+
+/// A tree, and the command that took it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Carried {
+    tree: Operand,
+    by: Option<u32>,
+}
+
+/// What the line carries: down the pipe that is being walked, and in what it wrote.
+#[derive(Debug, Default)]
+pub(crate) struct Load {
+    pub(super) piped: Vec<Carried>,
+    kept: Vec<(String, Carried)>,
+}
+
+/// What a command reads, writes and sends.
+pub(super) struct Taken {
+    read: Vec<Operand>,
+    written: Vec<String>,
+    sends: bool,
+}
+
+impl Taken {
+    pub(super) fn new(effects: &[Effect<Operand>], files: &[(String, Taint)]) -> Self {
+        let read = effects.iter().filter_map(|effect| match effect {
+            Effect::File { access: Access::Read | Access::MoveAway, target, .. } => Some(target.clone()),
+            _ => None,
+        });
+        Self {
+            read: read.take(MOST).collect(),
+            written: files.iter().map(|(key, _)| key.clone()).collect(),
+            sends: effects.iter().any(|effect| matches!(effect, Effect::Reach(reach) if reach.sends)),
+        }
+    }
+}
+
+impl Walker<'_> {
+    /// Whether a command takes trees, or may go on with one that was taken.
+    pub(super) fn carries(&self, program: &str) -> bool {
+        !self.load.piped.is_empty() || !self.load.kept.is_empty() || TAKERS.contains(&program)
+    }
+
+    /// Follows what a command takes to where it puts or sends it.
+    pub(super) fn carry(&mut self, taken: Taken, context: &Context<'_>, plumbing: &Plumbing) {
+        let Taken { read, written, sends } = taken;
+        let takes = TAKERS.contains(&context.program);
+        let mut carried: Vec<Carried> = Vec::new();
+        for tree in read {
+            carried.extend(self.copies_of(&tree));
+            if takes {
+                carried.push(Carried { tree, by: context.by });
+            }
+        }
+        if sends || plumbing.socket().is_some() {
+            let before = self.load.piped.iter().chain(&carried).filter(|each| each.by != context.by);
+            for Carried { tree, by } in before.cloned().collect::<Vec<Carried>>() {
+                self.effect(Effect::File { access: Access::Read, target: tree, recursive: true, by });
+            }
+        }
+        if written.is_empty() {
+            let room = MOST.saturating_sub(self.load.piped.len());
+            self.load.piped.extend(carried.into_iter().take(room));
+            return;
+        }
+        for key in &written {
+            self.keep_in(key, &carried);
+        }
+    }
+
+    /// What comes down the pipe goes into a file.
+    pub(super) fn carry_into(&mut self, key: &str) {
+        if !self.load.piped.is_empty() {
+            let piped = self.load.piped.clone();
+            self.keep_in(key, &piped);
+        }
+    }
+
+    fn keep_in(&mut self, key: &str, carried: &[Carried]) {
+        let room = MOST.saturating_sub(self.load.kept.len());
+        self.load.kept.extend(carried.iter().take(room).map(|each| (key.to_owned(), each.clone())));
+    }
+
+    /// The trees that lie in what is read, or that part of them which is.
+    fn copies_of(&self, read: &Operand) -> Vec<Carried> {
+        let Some(path) = read.arg.known().filter(|_| !self.load.kept.is_empty()) else { return Vec::new() };
+        let key = crate::paths::key(&read.cwd, path);
+        let key = key.trim_end_matches("/*").trim_end_matches('/');
+        let copies = self.load.kept.iter().filter_map(|(place, carried)| {
+            let place = place.trim_end_matches('/');
+            if is_at_or_below(place, key) {
+                return Some(carried.clone());
+            }
+            let inside = is_at_or_below(key, place).then(|| key.get(place.len()..)).flatten()?;
+            let tree = carried.tree.arg.known()?.trim_end_matches('/');
+            let arg =
+                Arg { value: Known::Text(format!("{tree}{inside}").into()), ..carried.tree.arg.clone() };
+            let tree = Operand::new(arg, carried.tree.cwd.clone());
+            Some(Carried { tree, by: carried.by })
+        });
+        copies.collect()
+    }
+}
+
+fn is_at_or_below(path: &str, top: &str) -> bool {
+    path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
