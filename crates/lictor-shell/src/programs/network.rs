@@ -91,7 +91,7 @@ pub(crate) fn aria2(call: &Call<'_>, report: &mut Report) {
 
 /// `ftp`, `lftp`, `tftp`: files that are sent, commands of the client and its shell.
 pub(crate) fn ftp(call: &Call<'_>, report: &mut Report) {
-    puts(call, report);
+    puts(call, report, None);
     let options = Grammar::anywhere("ecupfo", "").parse(call.args);
     if let Some(host) = options.operands.first() {
         reach(report, host, true);
@@ -570,9 +570,13 @@ fn destroys(url: &str, method: &str) -> bool {
     }
 }
 
-/// What `sftp` and `ftp` are told to send on their input.
-pub(super) fn puts(call: &Call<'_>, report: &mut Report) {
-    let Stdin::Text(text) = call.stdin else { return };
+/// What `sftp` and `ftp` are told to send on their input, or in a file of commands that the line wrote.
+pub(super) fn puts(call: &Call<'_>, report: &mut Report, batch: Option<&Arg>) {
+    let written = batch.and_then(Arg::known).and_then(|path| call.env.written(path));
+    let text = match (&written, call.stdin) {
+        (Some(text), _) | (None, Stdin::Text(text)) => text,
+        _ => return,
+    };
     for line in text.lines() {
         if let Some(command) = line.trim().strip_prefix('!') {
             report.then_shell(&Arg::literal(command), &[], call.program);

@@ -52,7 +52,7 @@ pub(crate) fn scp(call: &Call<'_>, report: &mut Report) {
         for target in options.from(1) {
             report.file(call, Access::Write, target, false);
         }
-        return network::puts(call, report);
+        return network::puts(call, report, options.value(&["b"]));
     }
     let Some((destination, sources)) = options.operands.split_last() else { return };
     let target = network::remote(destination);

@@ -15,9 +15,14 @@ const PRINTERS: [&str; 12] =
     ["cat", "head", "tail", "sort", "uniq", "tac", "shuf", "grep", "sed", "tr", "cut", "nl"];
 
 impl Walker<'_> {
-    /// The names in a file from which a program takes what it works on: `tar -T list`, `xargs cat < list`.
-    pub(crate) fn names_in(&mut self, list: &Arg) {
+    /// The names in a file from which a program takes what it works on: `tar -T list`, `xargs cat < list`. Returns those
+    /// of secrets: they are read.
+    pub(crate) fn names_in(&mut self, list: &Arg) -> Vec<Operand> {
+        let from = self.reading.mentions.len();
         self.mention_names(list, |_| true);
+        let named = self.reading.mentions.get(from..).unwrap_or_default();
+        let secret = named.iter().filter(|named| crate::programs::is_secret(&named.file.arg));
+        secret.map(|named| named.file.clone()).collect()
     }
 
     /// The names in a file whose words stand on the line: `cat $(cat list)`. Prose is no list.

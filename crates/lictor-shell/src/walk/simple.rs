@@ -287,12 +287,12 @@ impl Walker<'_> {
         plumbing: &Plumbing,
     ) -> Output {
         let Report {
-            effects,
+            mut effects,
             opaque,
             next,
             stdout,
             names,
-            taint,
+            mut taint,
             cwd: moved,
             decoded,
             lists,
@@ -301,7 +301,13 @@ impl Walker<'_> {
             ..
         } = report;
         self.packed.extend(packed);
-        lists.iter().for_each(|list| self.names_in(list));
+        for target in lists.iter().flat_map(|list| self.names_in(list)) {
+            // What another program is given is judged there.
+            if next.is_empty() {
+                taint.secret = true;
+                effects.push(Effect::File { access: Access::Read, target, recursive: false, by: None });
+            }
+        }
         let argument_taint = context.args.iter().fold(Taint::default(), |taint, arg| taint.and(arg.taint));
         let stdin_taint = match context.stdin {
             Stdin::Unknown(taint) => *taint,
