@@ -142,7 +142,7 @@ impl Looker<'_> {
             Some(base) => base,
             None if path.starts_with('/') => "/",
             None => {
-                let own = !access.is_read_only() && self.may_govern(&path);
+                let own = !access.is_read_only() && self.may_govern_anywhere(&path);
                 return Place { own, secret: self.names_secret(&path), ..Place::unknown(text) };
             }
         };

@@ -80,7 +80,7 @@ impl Looker<'_> {
 
     /// Whether a path from a directory that nobody knows may be a file that governs: from the root of the project, or by
     /// the name of one that is there.
-    pub(super) fn may_govern(&self, path: &str) -> bool {
+    pub(super) fn may_govern_anywhere(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         self.governs_somewhere(&format!("/{path}"))
             || name == path
