@@ -150,7 +150,6 @@ fn commit(
             let (id, dialect) = (action.tool_use_id.as_deref(), mode.dialect.as_deref());
             own.same_call(&judged.action, id, dialect, now).map(|open| open.decision)
         });
-        duplicate = earlier.is_some();
         changed = recheck(judged, &sessions, now);
         let evaluation = changed.as_ref().unwrap_or(judged);
         if evaluation.decision == Decision::Ask && !mode.observe {
@@ -163,6 +162,9 @@ fn commit(
                 _ => approvals::answer(journal, case, asks)?,
             });
         }
+        // A call that was held back and is let go by an answer is judged anew: it has not happened before.
+        let passes = changed.as_ref().unwrap_or(judged).decision.allows();
+        duplicate = earlier.is_some_and(|earlier| earlier.allows() || !passes);
     }
     let (event, body) = match prepared.whole.take().filter(|_| !duplicate && changed.is_none()) {
         Some(whole) => whole,

@@ -82,7 +82,7 @@ const SEARCHES: [&str; 12] = [
 /// Words of names of tools that send something to an address.
 const SENDS: [&str; 8] = ["post", "send", "upload", "push", "submit", "notify", "webhook", "publish"];
 /// Names of fields that say what language code beside them is in.
-const LANGUAGES: [&str; 5] = ["language", "lang", "runtime", "interpreter", "kernel"];
+const LANGUAGES: [&str; 4] = ["language", "lang", "runtime", "kernel"];
 
 /// A tool at hand.
 struct Tool<'a> {
