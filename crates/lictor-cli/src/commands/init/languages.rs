@@ -38,7 +38,6 @@ const LANGUAGES: [Language; 10] = [
             ("poetry.lock", "", &["poetry", "run", "python", "manage.py", "test"]),
         ],
         secrets: &["**/local_settings.py"],
-        ..PLAIN
     },
     Language {
         name: "Rails",
@@ -48,7 +47,6 @@ const LANGUAGES: [Language; 10] = [
         sources: &["app", "lib", "test"],
         // The key is in no commit, so a name without a pattern would match nothing in a fresh clone.
         secrets: &["config/*.key", "config/credentials/*.key"],
-        ..PLAIN
     },
     Language {
         name: "Rust",
