@@ -139,7 +139,7 @@ pub fn run(args: &InitArgs) -> Result<Exit> {
             Home::of(here::own_binary()?, &project).settle()?;
         }
         plan.apply(&mut receipts)?;
-        if args.uninstall {
+        if args.uninstall && agreed {
             receipts.remove_directories();
         }
         receipts.save()?;
