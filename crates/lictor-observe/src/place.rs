@@ -190,13 +190,16 @@ impl Looker<'_> {
         let real = follow(&written, self.observer);
         let name = last_part(&prefix);
         let guess = format!("{}/{name}x{suffix}", written.trim_end_matches('/'));
-        // Not the fixed part as a whole goes, but what fits.
         let mut place =
-            self.finish(text, written.clone(), real.clone(), Existence::Unknown, true, access, false);
-        let is_own = |path: &str| governing_file::is_own(path, false, self.project, self.observer);
-        let tree = recursive || access == Access::MoveAway;
-        place.own = !access.is_read_only()
-            && (is_own(&written) || is_own(&real) || self.may_govern(&written, name, suffix, tree));
+            self.finish(text, written.clone(), real.clone(), Existence::Unknown, true, access, recursive);
+        // Not the fixed part as a whole goes, but what fits. Everyday work goes on at the top of projects and homes.
+        let top = self.project.roots().any(|root| *root == written) || self.project.home == written;
+        if !top || !name.is_empty() || !suffix.trim_end_matches('/').is_empty() {
+            let is_own = |path: &str| governing_file::is_own(path, false, self.project, self.observer);
+            let tree = recursive || access == Access::MoveAway;
+            place.own = !access.is_read_only()
+                && (is_own(&written) || is_own(&real) || self.may_govern(&written, name, suffix, tree));
+        }
         place.zone = zone_of(&child(&written), self.project);
         place.real_zone = zone_of(&child(&real), self.project);
         place.secret |= self.names_secret(&guess);
