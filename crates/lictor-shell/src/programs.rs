@@ -20,6 +20,7 @@ mod forges;
 mod git;
 mod guard;
 mod lictor;
+mod local;
 pub(crate) mod mentions;
 mod network;
 pub(crate) mod options;

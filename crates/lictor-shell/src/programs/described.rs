@@ -7,7 +7,7 @@ use lictor_core::facts::{
 
 use super::options::{Options, Spelling, after};
 use super::report::{templated, written};
-use super::{databases, files, guard, network, secrets, serving, table, text, uploads};
+use super::{databases, files, guard, local, network, secrets, serving, table, text, uploads};
 use crate::call::{Call, Next, Report, Stdin};
 use crate::describe::{Act, Consequence, Deep, Given, Place, Prints, Program, Rule, Token, Use};
 use crate::operand::Arg;
@@ -334,6 +334,14 @@ impl Reader<'_> {
             Some(what) => self.filled(what),
             None => written(self.call),
         };
+        let here = match consequence {
+            Consequence::Destroys | Consequence::DestroysAll => local::is_emulated(self.call),
+            Consequence::Publishes => local::is_published(self.call),
+            _ => false,
+        };
+        if here {
+            return;
+        }
         let program = self.call.program;
         let target = what.map(|_| text());
         let target = target.as_deref();

@@ -219,12 +219,13 @@ pub(crate) fn unaccounted(call: &Call<'_>, report: &mut Report, in_text: bool) {
         if signs_in || !code && value.contains(char::is_whitespace) {
             continue;
         }
+        let key = login_key(value).unwrap_or_default();
         let inner = |sign: char| "{}()\"'=:,@<>;| \t".contains(sign);
         for part in value.split(inner).filter(|part| part.len() > 3) {
             let doubled = part.bytes().take_while(|byte| *byte == b'/').count().saturating_sub(1);
             let part = part.get(doubled..).unwrap_or_default();
             let in_code = code && value.contains(['{', '(', '"', '\'', ' ']) && is_environment_path(part);
-            if !(is_kept_outside(part) || in_code && is_secret_path(part)) {
+            if part == key || !(is_kept_outside(part) || in_code && is_secret_path(part)) {
                 continue;
             }
             let told = report.effects.iter().any(|effect| match effect {
@@ -236,6 +237,14 @@ pub(crate) fn unaccounted(call: &Call<'_>, report: &mut Report, in_text: bool) {
             }
         }
     }
+}
+
+/// The key that a command line logs in with: `ssh -i key`.
+fn login_key(command: &str) -> Option<&str> {
+    let mut words = command.split_whitespace();
+    matches!(words.next()?, "ssh" | "scp" | "sftp" | "autossh").then_some(())?;
+    words.find(|word| *word == "-i")?;
+    words.next()
 }
 
 /// Whether the name of an option says that its value is code of some kind.

@@ -160,8 +160,20 @@ pub(crate) fn judge(text: &str, report: &mut Report) {
 }
 
 fn judge_nested(text: &str, report: &mut Report, depth: usize) {
-    for statement in tokens(text) {
-        if let Some(effect) = effect(&statement.tokens) {
+    let statements = tokens(text);
+    let undone = is_rolled_back(&statements);
+    let mut own: Vec<&str> = Vec::new();
+    for statement in &statements {
+        let words: Vec<&str> = statement.tokens.iter().map_while(word_of).take(5).collect();
+        own.extend(temporary_table(&words));
+        let passing = match words.as_slice() {
+            ["DROP" | "TRUNCATE", "TABLE", "IF", "EXISTS", name] => own.contains(name),
+            ["DROP" | "TRUNCATE", "TABLE", name, ..] => own.contains(name),
+            // Rows come back; what a definition changes does not everywhere.
+            ["DELETE" | "UPDATE" | "INSERT", ..] => undone,
+            _ => false,
+        };
+        if let Some(effect) = effect(&statement.tokens).filter(|_| !passing) {
             report.database(effect, &statement.text);
         }
         let mentions = |wanted: &[&str]| {
@@ -192,6 +204,33 @@ fn judge_nested(text: &str, report: &mut Report, depth: usize) {
             }
         }
     }
+}
+
+fn word_of(token: &Token) -> Option<&str> {
+    match token {
+        Token::Word(word) => Some(word),
+        _ => None,
+    }
+}
+
+/// The table that a statement makes for this session alone.
+fn temporary_table<'a>(words: &[&'a str]) -> Option<&'a str> {
+    match words {
+        ["CREATE", "TEMP" | "TEMPORARY", "TABLE", name, ..] if *name != "IF" => Some(name),
+        _ => None,
+    }
+}
+
+/// Whether all of it is one transaction that is taken back at the end.
+fn is_rolled_back(statements: &[Statement]) -> bool {
+    let verb =
+        |statement: &Statement| statement.tokens.first().and_then(word_of).unwrap_or_default().to_owned();
+    let [first, between @ .., last] = statements else { return false };
+    matches!(verb(first).as_str(), "BEGIN" | "START")
+        && verb(last) == "ROLLBACK"
+        && !between
+            .iter()
+            .any(|one| matches!(verb(one).as_str(), "COMMIT" | "END" | "ROLLBACK" | "BEGIN" | "START"))
 }
 
 /// Files that a statement reads or writes, where they are secrets or run later.
