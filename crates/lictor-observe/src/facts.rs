@@ -5,12 +5,14 @@ mod code;
 mod described;
 mod files;
 mod git;
+mod git_tools;
 mod sent;
 mod tools;
 
 pub use described::as_task;
 use lictor_core::facts::{
-    Access, Command, Effect, Existence, Facts, GitEffect, GuardOff, Opaque, OpaqueWhat, Place, Reach, Zone,
+    Access, Cardinality, Command, Effect, Existence, Facts, GitEffect, GuardOff, Opaque, OpaqueWhat, Place,
+    Reach, Zone,
 };
 use lictor_core::{Action, ActionKind};
 use lictor_shell::{Arg, Cwd, Done, Incoming, Listed, Mention, Operand, Reading};
@@ -406,6 +408,18 @@ impl Looker<'_> {
     /// Adds a file effect, and those of what the place holds that deserves its own judgement.
     fn add_word(&self, facts: &mut Facts, mut place: Place, word: &str, touch: Touch<'_>) {
         let Touch { access, recursive, by, names } = touch;
+        if changes_text(access)
+            && !place.own
+            && crate::git::configures(&place.path)
+            && place.zone != Zone::Temp
+        {
+            // What git runs in another repository is run by whoever uses git there.
+            facts.effects.push(Effect::Deed {
+                verb: "change".to_owned(),
+                object: "startup".to_owned(),
+                cardinality: Cardinality::Single,
+            });
+        }
         let (within, cut) = remarkable(self, &place, word, access, recursive, names);
         // Each file of a list is named by itself.
         place.own &= names.is_none() || !place.glob;
@@ -415,6 +429,11 @@ impl Looker<'_> {
         facts.effects.push(Effect::File { access, target: place, recursive, by });
         facts.effects.extend(within.into_iter().map(|target| Effect::File { access, target, recursive, by }));
     }
+}
+
+/// Whether what a file says may be other afterwards.
+fn changes_text(access: Access) -> bool {
+    matches!(access, Access::Write | Access::Append | Access::Modify | Access::Link)
 }
 
 /// Patterns for what a packer leaves out, below the directory that it takes. Without a slash, `--exclude` fits names at any

@@ -18,6 +18,17 @@ use crate::project::Project;
 /// The most of a git file that is read.
 const LIMIT: usize = 256 * 1024;
 
+/// Whether a path is a file through which git runs programs in some repository: its settings, its hooks, and those of its
+/// submodules and work trees.
+pub(crate) fn configures(path: &str) -> bool {
+    let Some((_, inside)) = path.split_once("/.git/") else { return false };
+    let (front, name) = inside.rsplit_once('/').unwrap_or(("", inside));
+    let nested = front.starts_with("modules/") || front.starts_with("worktrees/");
+    let hook = front == "hooks" || nested && front.ends_with("/hooks");
+    (front.is_empty() || nested) && matches!(name, "config" | "config.worktree")
+        || hook && !name.ends_with(".sample")
+}
+
 /// The git directories of a work tree: `.git`, or where the `.git` file of a linked worktree or submodule points,
 /// and the common directory behind it.
 pub(crate) fn directories(root: &str, observer: &dyn Observer) -> Vec<String> {

@@ -1,10 +1,12 @@
 //! Tools that an agent gets from elsewhere. Those that look like a file system are judged like one.
 
+use std::borrow::Cow;
+
 use lictor_core::Action;
 use lictor_core::facts::{Access, Effect, Facts, OpaqueWhat};
 use serde_json::{Map, Value};
 
-use super::{arguments, described, files, opaque};
+use super::{arguments, described, files, git_tools, opaque};
 use crate::place::Looker;
 
 /// What a word of a tool's name says it does with a path. The first that fits counts; worse deeds come first.
@@ -55,6 +57,9 @@ const COMMANDS: [&str; 4] = ["command", "cmd", "shell_command", "script"];
 
 pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     let (server, name) = split_name(&action.tool, action.kind.as_str());
+    if let Some(line) = git_tools::line(action, server, name) {
+        looker.add(facts, lictor_shell::read(&line, looker));
+    }
     let words = words(name);
     let access =
         VERBS.iter().find(|(verb, _)| words.iter().any(|word| word == verb)).map(|(_, access)| *access);
@@ -316,12 +321,27 @@ fn governing(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     }
 }
 
-/// Without what makes a browser show the same thing in another way.
-fn plain_address(text: &str) -> &str {
-    const AROUND: [&str; 3] = ["view-source:", "blob:", "filesystem:"];
-    let start =
-        |around: &&str| text.get(..around.len()).is_some_and(|start| start.eq_ignore_ascii_case(around));
-    AROUND.iter().find(|around| start(around)).and_then(|around| text.get(around.len()..)).unwrap_or(text)
+/// An address as a browser takes it: without blanks and control characters around it, without tabs and ends of lines in
+/// it, and without what makes it show the same thing in another way.
+fn plain_address(text: &str) -> Cow<'_, str> {
+    const AROUND: [&str; 8] =
+        ["view-source:", "blob:", "filesystem:", "jar:", "url:", "feed:", "wyciwyg:", "netdoc:"];
+    let around =
+        |letter: char| letter <= ' ' || letter.is_whitespace() || letter.is_control() || letter == '\u{feff}';
+    let mut rest = text.trim_matches(around);
+    let broken = |letter: char| matches!(letter, '\t' | '\n' | '\r');
+    let joined: String;
+    if rest.contains(broken) {
+        joined = rest.replace(broken, "");
+        return Cow::Owned(plain_address(&joined).into_owned());
+    }
+    while let Some(inner) = AROUND.iter().find_map(|around| {
+        let start = rest.get(..around.len()).filter(|start| start.eq_ignore_ascii_case(around))?;
+        rest.get(start.len()..)
+    }) {
+        rest = inner.trim_start_matches(around);
+    }
+    Cow::Borrowed(rest)
 }
 
 pub(super) fn is_file_address(text: &str) -> bool {
@@ -333,13 +353,15 @@ pub(super) fn local_path(text: &str) -> String {
     if !is_file_address(text) {
         return text.to_owned();
     }
-    let rest = plain_address(text).get(5..).unwrap_or_default();
+    let plain = plain_address(text);
+    let rest = plain.get(5..).unwrap_or_default();
     let path = match rest.strip_prefix("//") {
         // The host, when there is one, is this machine.
         Some(rest) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or_default(),
         None => rest,
     };
-    let path = path.split(['?', '#']).next().unwrap_or_default();
+    // `jar:file:x.jar!/inside`
+    let path = path.split(['?', '#']).next().unwrap_or_default().split("!/").next().unwrap_or_default();
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let Some((byte, after)) = rest.split_first() {

@@ -460,6 +460,15 @@ fn keeps_aside(name: &str, value: &str) -> bool {
         && (!known.iter().any(|start| name.starts_with(start)) || name.starts_with("refs/heads/") && !older)
 }
 
+/// Whether a directory lies where an agent makes files: in the project, or in a place for temporary ones. A person's own
+/// template is as good as their settings.
+fn is_made_here(call: &Call<'_>, directory: &Arg) -> bool {
+    let Some(path) = directory.known() else { return true };
+    let temporary = ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|top| path.starts_with(top));
+    let inside = call.env.project_root().is_some_and(|root| path.starts_with(&root));
+    temporary || inside || !path.is_empty() && !path.starts_with(['/', '~'])
+}
+
 /// A new repository: where its directory is made, and whether this one's is moved away.
 fn init(git: &Git<'_, '_>, report: &mut Report) {
     let options = git.parse(Grammar::anywhere(
@@ -486,6 +495,11 @@ fn init(git: &Git<'_, '_>, report: &mut Report) {
     let bare = options.has(&["bare"]);
     let made = if bare { directory.clone() } else { super::report::below(directory, ".git") };
     report.file(git.call, Access::MakeDirectory, &made, false);
+    let named = git.call.assignments.iter().find(|(name, _)| name == "GIT_TEMPLATE_DIR");
+    let template = options.value(&["template"]).or(named.map(|(_, value)| value));
+    if !bare && template.is_some_and(|template| is_made_here(git.call, template)) {
+        report.file(git.call, Access::Write, &super::report::below(directory, ".git/config"), false);
+    }
 }
 
 fn apply(git: &Git<'_, '_>, report: &mut Report) {
