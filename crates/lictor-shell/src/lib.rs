@@ -37,7 +37,7 @@ pub use programs::{GitChanges, GitWords};
 pub use reading::{Done, Mention, Nowhere, Reading, ShellEnv};
 
 pub use lictor_core::facts::Effect;
-pub use walk::governs_sessions;
+pub use walk::{governs_sessions, runs_at_start};
 
 /// Says what a shell command does.
 #[must_use]

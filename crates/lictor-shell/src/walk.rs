@@ -27,7 +27,7 @@ mod scratch;
 mod shape;
 pub(crate) mod simple;
 pub(crate) mod startup;
-pub use startup::governs_sessions;
+pub use startup::{governs_sessions, runs_at_start};
 mod subscript;
 mod text;
 pub(crate) mod throwaway;

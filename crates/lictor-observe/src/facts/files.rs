@@ -101,7 +101,11 @@ pub(super) fn write(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     for path in named {
         let access = write_access(action, path, looker);
         let place = looker.path(path, access, false);
-        if written(action).iter().any(|text| lictor_shell::governs_sessions(&place.path, text)) {
+        let outside = place.in_project.is_none();
+        if written(action).iter().any(|text| {
+            lictor_shell::governs_sessions(&place.path, text)
+                || outside && lictor_shell::runs_at_start(&place.path, text)
+        }) {
             facts.effects.push(Effect::Deed {
                 verb: "change".to_owned(),
                 object: "startup".to_owned(),

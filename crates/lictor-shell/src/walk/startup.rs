@@ -18,7 +18,9 @@ const TRUSTS_MORE: [&str; 9] = [
     "trusted-host",
 ];
 /// How such files say that a program runs.
-const TOOL_RUNS: [&str; 20] = [
+const TOOL_RUNS: [&str; 22] = [
+    "os.execute",
+    "io.popen",
     "rustc-wrapper",
     "linker",
     ".exec(",
@@ -103,6 +105,18 @@ pub fn governs_sessions(path: &str, text: &str) -> bool {
     let takes_variables =
         |name: &&str| path.strip_suffix(*name).is_some_and(|front| front.is_empty() || front.ends_with('/'));
     crate::words::STARTUP_ENVIRONMENTS.iter().any(takes_variables) && governs_next_session(text)
+        || path.contains(".clinerules/hooks/")
+}
+
+/// Whether a file of a person, outside of any project, runs programs whenever some tool starts.
+#[must_use]
+pub fn runs_at_start(path: &str, text: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let tool = crate::words::STARTUP_TOOLS.contains(&name)
+        && (name != "config.toml" || path.contains("/.cargo/"))
+        && TOOL_RUNS.iter().any(|mark| text.contains(mark));
+    tool || path.contains("/nushell/") && matches!(name, "env.nu" | "config.nu")
+        || path.contains("/site-packages/") && matches!(name, "usercustomize.py" | "sitecustomize.py")
 }
 
 impl Walker<'_> {
@@ -269,6 +283,11 @@ fn is_governed(program: &str) -> bool {
 /// their place.
 fn governs_next_session(text: &str) -> bool {
     let named = |word: &str| is_governed(word.trim_start_matches("alias ").trim());
+    const FOR_PEOPLE: [&str; 5] =
+        ["lictor approve", "lictor trust", "lictor allow", "lictor deny", "lictor uninstall"];
+    if FOR_PEOPLE.iter().any(|command| text.contains(command)) {
+        return true;
+    }
     let moving = lictor_agents::launch::moving().filter(|name| *name != "HOME");
     crate::words::SETTINGS_VARIABLES.iter().copied().chain(moving).any(|name| text.contains(name))
         || text.lines().flat_map(|line| line.split(';')).any(|line| {
