@@ -92,10 +92,7 @@ fn keep_what_stays(language: &str, body: &str, call: &Call<'_>, report: &mut Rep
     if !effects.iter().any(is_secret) {
         return;
     }
-    // Some interpreters show the value of what they are given.
-    let shows = call.args.iter().filter_map(crate::operand::Arg::known).any(|word| {
-        word == "--print" || word.starts_with('-') && !word.starts_with("--") && word.contains('p')
-    });
+    let shows = printed::shows_value(call);
     let plain = ["python", "node", "deno", "bun", "tsx", "ts-node", "nodejs", "uv", "pypy"];
     let prints = shows && language != "python" || !plain.iter().any(|name| call.program.starts_with(name));
     let stays = !prints && tree::parse(&grammar, body).is_some_and(|parsed| !shown::lets_out(&parsed, body));

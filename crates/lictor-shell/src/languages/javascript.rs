@@ -39,6 +39,9 @@ pub(super) fn judge(body: &str, typed: bool, call: &Call<'_>, report: &mut Repor
     let mut script =
         Script { body, call, scope: Scope::default(), fuel: FUEL, functions: Functions::default() };
     script.judge(body, &parsed, report);
+    if super::printed::ends_with_secret_variable(parsed.root_node(), body, call) {
+        crate::programs::reveals(report);
+    }
 }
 
 /// A module by the name that the tables use.
@@ -153,9 +156,15 @@ impl Script<'_, '_> {
                                 _ => continue,
                             }
                         }
+                        "rest_pattern" => {
+                            let name = self.text(part).trim_start_matches('.').trim().to_owned();
+                            self.scope.set(&name, value.clone());
+                            continue;
+                        }
                         _ => (self.text(part).to_owned(), self.text(part).to_owned()),
                     };
                     let inner = match &value {
+                        Value::Name(module) if module == "process.env" => self.property(&value, &key),
                         Value::Name(module) => Value::Name(format!("{module}.{key}")),
                         value => value.field(&key).cloned().unwrap_or(Value::Unknown(value.taint())),
                     };

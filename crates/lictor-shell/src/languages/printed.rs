@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::tree;
 use crate::call::Call;
+use crate::operand::Arg;
 
 /// Functions that show what they are given.
 const PRINTS: [&str; 8] = [
@@ -28,7 +29,32 @@ pub(super) fn prints_secret_variable(node: Node<'_>, body: &str, call: &Call<'_>
     let mut cursor = arguments.walk();
     arguments
         .named_children(&mut cursor)
-        .any(|argument| variable(argument, body, 0).is_some_and(|name| call.env.holds_secret(name)))
+        .any(|argument| variable(argument, body, 0).is_some_and(|name| is_secret(name, body, call)))
+}
+
+/// Some interpreters show the value of what they are given.
+pub(super) fn shows_value(call: &Call<'_>) -> bool {
+    call.args.iter().filter_map(Arg::known).any(|word| {
+        word == "--print" || word.starts_with('-') && !word.starts_with("--") && word.contains('p')
+    })
+}
+
+/// Whether code that an interpreter shows the value of (`node -p`) ends with such a variable.
+pub(super) fn ends_with_secret_variable(root: Node<'_>, body: &str, call: &Call<'_>) -> bool {
+    if !shows_value(call) {
+        return false;
+    }
+    let mut cursor = root.walk();
+    let last = root.named_children(&mut cursor).last();
+    let value = last.and_then(|last| last.named_child(0));
+    value.and_then(|value| variable(value, body, 0)).is_some_and(|name| is_secret(name, body, call))
+}
+
+/// Whether a variable of the environment is a secret, for code that may load a file of them.
+pub(super) fn is_secret(name: &str, body: &str, call: &Call<'_>) -> bool {
+    let loads =
+        || body.contains("dotenv") || call.args.iter().any(|arg| arg.prefix().starts_with("--env-file"));
+    call.env.holds_secret(name) || crate::programs::is_secret_of_file(name) && loads()
 }
 
 /// The variable whose whole value an expression has, or has among others.

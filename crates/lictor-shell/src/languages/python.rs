@@ -276,7 +276,9 @@ impl Python<'_, '_> {
                 self.reflection(&name, &invocation, report);
             }
             self.redirected |= matches!(name.as_str(), "os.dup2" | "pty.spawn");
-            if name == "print" && effects::prints_secret_variable(&text, self.call) || api::reveals(&name) {
+            if name == "print" && effects::prints_secret_variable(&text, self.body, self.call)
+                || api::reveals(&name)
+            {
                 crate::programs::reveals(report);
             }
             self.watches(&name, report);

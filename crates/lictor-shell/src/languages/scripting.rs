@@ -41,6 +41,26 @@ const HOMES: [(&str, &str); 7] = [
     ("posix_getpwuid(posix_getuid())['dir']", "getenv('HOME')"),
 ];
 
+fn reaches(report: &Report) -> bool {
+    report.effects.iter().any(|effect| matches!(effect, crate::Effect::Reach(_)))
+}
+
+/// Whether code takes all variables of the environment, the secret ones among them.
+fn takes_environment(body: &str) -> bool {
+    const WHOLE: [&str; 9] = [
+        "%ENV",
+        "ENV.to_h",
+        "ENV.to_a",
+        "ENV.inspect",
+        "ENV.map",
+        "ENV.each",
+        "ENV.values",
+        "($_ENV)",
+        "getenv()",
+    ];
+    WHOLE.iter().any(|form| body.contains(form))
+}
+
 pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report: &mut Report) {
     let usual =
         HOMES.iter().find(|(long, _)| body.contains(long)).map(|(long, usual)| body.replace(long, usual));
@@ -60,6 +80,12 @@ pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report:
     }
     if language == "awk" {
         awk::judge(&reader, &all, call, report);
+    }
+    if takes_environment(body) {
+        report.taint.secret = true;
+        if body.contains("://") || reaches(report) {
+            report.flow(FlowSource::Secret, FlowSink::Host, body);
+        }
     }
     for window in all.windows(2).filter(|_| language == "php") {
         // `include "https://…"` runs what is there.

@@ -87,7 +87,10 @@ impl Value {
             Self::Map(pairs) => {
                 pairs.iter().fold(Taint::default(), |taint, (_, value)| taint.and(value.taint()))
             }
-            Self::Name(_) => Taint::default(),
+            // All variables, the secret ones among them.
+            Self::Name(name) => {
+                Taint { secret: matches!(name.as_str(), "process.env" | "os.environ"), ..Taint::default() }
+            }
             Self::Unknown(taint) => *taint,
         }
     }

@@ -10,6 +10,11 @@ impl State {
         self.loaded.get_or_insert_with(BTreeMap::new);
     }
 
+    /// What was loaded for a program that has ended is gone.
+    pub(crate) fn unload(&mut self) {
+        self.loaded = None;
+    }
+
     pub(crate) fn has_loaded(&self) -> bool {
         self.loaded.is_some()
     }

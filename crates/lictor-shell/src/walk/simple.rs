@@ -220,8 +220,7 @@ impl Walker<'_> {
         // What is printed at the end of the line is read by whoever reads the answer.
         if !scene.capture
             && !plumbing.takes_output_away()
-            && self.elsewhere == 0
-            && (report.credential
+            && (report.credential && self.elsewhere == 0
                 || programs::prints_secret(&call)
                 || programs::shows_input(program) && self.reads_written_secret(&report.effects))
         {
@@ -354,6 +353,11 @@ impl Walker<'_> {
         for (name, arg) in assignments {
             self.state.set(name, Value::Scalar(Datum::of(arg)));
         }
+        let loads =
+            !self.state.has_loaded() && context.args.iter().any(|arg| arg.prefix().starts_with("--env-file"));
+        if loads {
+            self.state.load();
+        }
         let outer = self.in_own_container;
         self.in_own_container |= self.enters_own_container(context);
         let mut inner = Output::silent();
@@ -362,6 +366,9 @@ impl Walker<'_> {
             inner = inner.then(out);
         }
         self.in_own_container = outer;
+        if loads {
+            self.state.unload();
+        }
         self.state.leave(mark);
         match printed {
             Output::Unknown(_) if is_wrapper(context.program) => inner,

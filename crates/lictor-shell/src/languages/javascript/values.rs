@@ -105,6 +105,10 @@ impl Script<'_, '_> {
                     let value = self.scope.get(&key).cloned().unwrap_or_else(Value::unknown);
                     pairs.push((key, value));
                 }
+                _ if pair.kind() == "spread_element" => match self.value(pair, depth + 1) {
+                    Value::Map(more) => pairs.extend(more),
+                    more => pairs.push(("...".to_owned(), more)),
+                },
                 _ => {}
             }
         }
@@ -220,7 +224,6 @@ impl Script<'_, '_> {
         }
         let callee = self.value(function, depth + 1);
         let Some(name) = callee.name() else { return Value::Unknown(callee.taint()) };
-        let secret = Taint { secret: true, ..Taint::default() };
         match name {
             "require" | "import" | "process.mainModule.require" | "module.require" => {
                 first.known().map_or_else(Value::unknown, |name| Value::Name(module(name)))
@@ -264,10 +267,10 @@ impl Script<'_, '_> {
                     .collect();
                 letters.map_or(Value::Unknown(Taint { decoded: true, ..Taint::default() }), Value::text)
             }
-            "JSON.stringify" | "encodeURIComponent" | "btoa" | "Object.assign" => {
-                let whole_environment = positional.first().and_then(Value::name) == Some("process.env");
+            "JSON.stringify" | "encodeURIComponent" | "btoa" | "Object.assign" | "Object.entries"
+            | "Object.values" | "Object.fromEntries" | "structuredClone" => {
                 let taint = positional.iter().fold(Taint::default(), |taint, value| taint.and(value.taint()));
-                Value::Unknown(if whole_environment { taint.and(secret) } else { taint })
+                Value::Unknown(taint)
             }
             "util.promisify" => first,
             _ if matches!(api::javascript(name), Some(Api::Fetch | Api::Send)) => {

@@ -8,6 +8,7 @@ use super::Python;
 use crate::call::{Call, Report};
 use crate::languages::act::{FILE, Invocation};
 use crate::languages::api::{self, Api};
+use crate::languages::printed::is_secret;
 use crate::languages::value::Value;
 use crate::operand::Arg;
 
@@ -340,7 +341,7 @@ impl Python<'_, '_> {
 }
 
 /// `print(os.environ["TOKEN"])`: the whole value of a variable that holds a secret.
-pub(super) fn prints_secret_variable(text: &str, call: &Call<'_>) -> bool {
+pub(super) fn prints_secret_variable(text: &str, body: &str, call: &Call<'_>) -> bool {
     let inner = text.trim_start_matches("print(").trim_end_matches(')').trim();
     let name = ["os.environ[", "os.environ.get(", "os.getenv("]
         .iter()
@@ -351,7 +352,7 @@ pub(super) fn prints_secret_variable(text: &str, call: &Call<'_>) -> bool {
     let picked = inner.starts_with("keyring.get_password(")
         || inner.contains("environ.items()")
             && ["KEY", "TOKEN", "SECRET", "PASS"].iter().any(|part| inner.contains(part));
-    name.is_some_and(|name| call.env.holds_secret(name)) && whole || picked
+    name.is_some_and(|name| is_secret(name, body, call)) && whole || picked
 }
 /// Whether a call is given a secret.
 fn names_secret(invocation: &Invocation<'_>) -> bool {

@@ -77,9 +77,27 @@ impl Python<'_, '_> {
                     {
                         let key = self.value(key, depth + 1).known().unwrap_or_default().to_owned();
                         pairs.push((key, self.value(value, depth + 1)));
+                    } else if pair.kind() == "dictionary_splat"
+                        && let [more] = tree::children(pair, 1).as_slice()
+                    {
+                        match self.value(*more, depth + 1) {
+                            Value::Map(more) => pairs.extend(more),
+                            more => pairs.push(("**".to_owned(), more)),
+                        }
                     }
                 }
                 Value::Map(pairs)
+            }
+            "dictionary_comprehension" => {
+                for clause in
+                    tree::children(node, 8).into_iter().filter(|child| child.kind() == "for_in_clause")
+                {
+                    self.bind_loop(clause);
+                }
+                let value =
+                    node.child_by_field_name("body").and_then(|body| body.child_by_field_name("value"));
+                let value = value.map_or_else(Value::unknown, |value| self.value(value, depth + 1));
+                Value::Unknown(value.taint())
             }
             "subscript" => self.subscript(node, depth),
             _ => Value::unknown(),
