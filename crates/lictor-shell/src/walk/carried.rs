@@ -68,7 +68,10 @@ impl Walker<'_> {
             }
         }
         if sends || plumbing.socket().is_some() {
-            let before = self.load.piped.iter().chain(&carried).filter(|each| each.by != context.by);
+            // A secret by its name was told where it was read.
+            let known = |each: &Carried| crate::programs::is_secret(&each.tree.arg);
+            let before = self.load.piped.iter().chain(&carried);
+            let before = before.filter(|each| each.by != context.by && !known(each));
             for Carried { tree, by } in before.cloned().collect::<Vec<Carried>>() {
                 self.effect(Effect::File { access: Access::Read, target: tree, recursive: true, by });
             }
