@@ -349,6 +349,13 @@ pub(crate) fn prints_secret(call: &Call<'_>) -> bool {
         program if shows_input(program) && super::text::stdin_taint(call).secret && call.args.is_empty() => {
             true
         }
+        // Of what a store prints that is picked which is called a secret.
+        "jq" | "gojq" | "jaq" | "yq" if super::text::stdin_taint(call).secret => {
+            call.args.iter().filter_map(Arg::known).any(|filter| {
+                let upper = filter.to_ascii_uppercase();
+                crate::words::SECRET_VARIABLES.iter().any(|part| upper.contains(part))
+            })
+        }
         "echo" | "printf" => {
             call.args.iter().filter(|arg| arg.taint.secret && arg.known().is_none()).any(|arg| {
                 arg.text.split('$').skip(1).any(|rest| {

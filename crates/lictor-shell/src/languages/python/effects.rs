@@ -347,12 +347,18 @@ pub(super) fn prints_secret_variable(text: &str, body: &str, call: &Call<'_>) ->
         .iter()
         .find_map(|start| inner.strip_prefix(start))
         .and_then(|rest| rest.split(['"', '\'']).nth(1));
+    // Settings of a framework, by their name.
+    let setting = ["settings.", "django.conf.settings."].iter().find_map(|start| inner.strip_prefix(start));
+    let set = ["config(", "decouple.config("].iter().find_map(|start| inner.strip_prefix(start));
+    let setting = setting.or_else(|| set.map(|rest| rest.trim_matches(['"', '\''])));
     let whole = inner.ends_with(['"', '\'']) || inner.ends_with(']') && inner.matches('[').count() == 1;
     // Of all variables those whose names say that they hold secrets, or what a store of passwords gives.
     let picked = inner.starts_with("keyring.get_password(")
         || inner.contains("environ.items()")
             && ["KEY", "TOKEN", "SECRET", "PASS"].iter().any(|part| inner.contains(part));
-    name.is_some_and(|name| is_secret(name, body, call)) && whole || picked
+    name.is_some_and(|name| is_secret(name, body, call)) && whole
+        || setting.is_some_and(lictor_core::redact::is_secret_name)
+        || picked
 }
 /// Whether a call is given a secret.
 fn names_secret(invocation: &Invocation<'_>) -> bool {
