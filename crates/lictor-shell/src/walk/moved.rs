@@ -135,12 +135,13 @@ impl Walker<'_> {
     }
 }
 
-/// Whether a path is that of an everyday program, in a directory of a person's own.
-pub(super) fn is_everyday(path: &str) -> bool {
+/// Whether a path is that of an everyday program, in a directory of a person's own; `written` when its text stands on the
+/// line, where nobody installs one.
+pub(super) fn is_everyday(path: &str, written: bool) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or_default();
     (folder.ends_with("/.local/bin") || folder.ends_with("/bin") && !folder.contains("/project/"))
         && !folder.contains("venv")
         && !folder.contains("node_modules")
         && folder.matches('/').count() <= 4
-        && EVERYDAY.contains(&name)
+        && (EVERYDAY.contains(&name) || written && INSTALLED.contains(&name))
 }

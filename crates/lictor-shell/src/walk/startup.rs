@@ -43,6 +43,16 @@ const TOOL_RUNS: [&str; 22] = [
     "/tmp/",
 ];
 
+/// Settings of what starts with a desktop, which say what else starts.
+const DESKTOPS: [&str; 6] = [
+    "/i3/config",
+    "/sway/config",
+    "/hypr/hyprland.conf",
+    "/openbox/autostart",
+    "/bspwm/bspwmrc",
+    "/awesome/rc.lua",
+];
+
 /// Folders whose files shells read when they start.
 const SHELL_FOLDERS: [&str; 4] = ["/.bashrc.d/", "/.zshrc.d/", "/.oh-my-zsh/custom/", "/fish/conf.d/"];
 
@@ -98,6 +108,32 @@ const GIT_RUNS: [&str; 12] = [
     "[include",
     "templatedir",
 ];
+
+/// How variables are called whose value programs run.
+const RUN: [&str; 12] = [
+    "COMMAND",
+    "PAGER",
+    "EDITOR",
+    "VISUAL",
+    "BROWSER",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "_DIFF",
+    "ASKPASS",
+    "WRAPPER",
+    "_OPTIONS",
+    "_OPTS",
+];
+
+/// Whether a text sets such a variable to something that lies where anybody writes.
+fn names_hidden_program(text: &str) -> bool {
+    text.lines().filter_map(|line| line.split_once('=')).any(|(name, value)| {
+        let value = value.trim_start_matches(['"', '\'', '|', '!', ' ']);
+        let agent = ["-javaagent:", "-agentpath:"].iter().find_map(|option| value.strip_prefix(option));
+        let name = name.trim();
+        RUN.iter().any(|part| name.ends_with(part)) && is_hidden_away(agent.unwrap_or(value))
+    })
+}
 
 /// Whether a file would make tools point agents, Lictor or git elsewhere, in every session in the project.
 #[must_use]
@@ -157,6 +193,10 @@ impl Walker<'_> {
             || SHELL_FOLDERS.iter().any(|folder| key.contains(folder))
         {
             match added {
+                // In zsh a brace ends the command before it.
+                Some(text) if name.starts_with(".z") && text.contains("() {") => {
+                    self.is_more_than_setup(&text.replace(" }", " ;}"))
+                }
                 Some(text) => self.is_more_than_setup(text),
                 None => !self.prints_setup(by),
             }
@@ -171,11 +211,12 @@ impl Walker<'_> {
             added.is_some_and(|text| {
                 TRUSTS_MORE.iter().any(|mark| text.contains(mark)) && !text.contains("localhost")
             })
-        } else if super::moved::is_everyday(&key) {
+        } else if super::moved::is_everyday(&key, added.is_some()) {
             true
         } else if crate::words::STARTUP_TOOLS.contains(&name)
             && (name != "config.toml" || key.contains("/.cargo/"))
             || key.contains("/.ipython/") && key.contains("/startup/")
+            || DESKTOPS.iter().any(|file| key.ends_with(file))
         {
             added.is_some_and(|text| TOOL_RUNS.iter().any(|mark| text.contains(mark)))
         } else {
@@ -235,6 +276,7 @@ impl Walker<'_> {
         self.reading.opaque.truncate(opaque + usize::from(unclear));
         let path = text.split("PATH=").nth(1).unwrap_or_default().trim_start_matches(['"', '\'']);
         HOOKS.iter().any(|hook| text.contains(hook))
+            || names_hidden_program(text)
             || governs_next_session(text)
             || path.starts_with("/tmp")
             || path.starts_with('.')
