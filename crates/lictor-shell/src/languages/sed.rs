@@ -9,8 +9,17 @@ pub(crate) enum Step {
     Read(String),
     /// `e command`; empty when the pattern space is run (`s///e`).
     Run(String),
-    /// `d` on every line.
+    /// `d` on every line, or what comes to the same.
     DeleteAll,
+}
+
+/// Whether a substitution takes all of every line and leaves nothing: `/.*//`.
+fn blanks(substitution: &str) -> bool {
+    let Some(mark) = substitution.chars().next() else { return false };
+    let mut parts = substitution.split(mark).skip(1);
+    matches!(parts.next(), Some(".*" | "^.*$" | "^.*" | ".*$" | "." | ".\\+"))
+        && parts.next() == Some("")
+        && (!substitution.contains(&format!("{mark}.{mark}")) || substitution.ends_with('g'))
 }
 
 /// The steps of a script.
@@ -23,7 +32,12 @@ pub(crate) fn steps(script: &str) -> Vec<Step> {
         let Some(command) = tail.chars().next() else { break };
         let after = tail.get(command.len_utf8()..).unwrap_or_default();
         rest = match command {
-            's' | 'y' => substitution(after, command == 's', &mut found),
+            's' | 'y' => {
+                if command == 's' && !addressed && blanks(after) {
+                    found.push(Step::DeleteAll);
+                }
+                substitution(after, command == 's', &mut found)
+            }
             'w' | 'W' => {
                 let (line, tail) = to_line_end(after);
                 found.push(Step::Write(line.trim().to_owned()));
