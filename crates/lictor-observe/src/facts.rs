@@ -418,6 +418,7 @@ impl Looker<'_> {
                 verb: "change".to_owned(),
                 object: "startup".to_owned(),
                 cardinality: Cardinality::Single,
+                what: Some(place.path.clone()),
             });
         }
         let (within, cut) = remarkable(self, &place, word, access, recursive, names);
