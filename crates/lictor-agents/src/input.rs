@@ -1,9 +1,6 @@
 //! Reading what an agent sent: any bytes in, fields or a reason out.
 
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 /// More bytes than this are not read. Events carry whole files, so the limit is generous.
 pub const MAX_INPUT: usize = 16 * 1024 * 1024;
@@ -57,12 +54,8 @@ impl Fields {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Err(Unreadable::Empty);
         }
-        let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-        let value = Strict
-            .deserialize(&mut deserializer)
-            .and_then(|value| deserializer.end().map(|()| value))
-            .map_err(|error| Unreadable::NotAnObject(error.to_string()))?;
-        match value {
+        let value = lictor_core::strict::from_slice(bytes);
+        match value.map_err(|error| Unreadable::NotAnObject(error.to_string()))? {
             Value::Object(map) => Ok(Self(map)),
             _ => Err(Unreadable::NotAnObject("it is another kind of value".to_owned())),
         }
@@ -164,72 +157,4 @@ impl Fields {
 /// The error for a field that is not there; the first name is the one that agents use.
 pub(crate) fn missing(names: &[&'static str]) -> Unreadable {
     Unreadable::Missing(names.first().copied().unwrap_or("field"))
-}
-
-/// Reads a JSON value and refuses repeated keys: which of two values counts differs between readers, and the one that
-/// Lictor judges must be the one that runs.
-struct Strict;
-
-impl<'de> DeserializeSeed<'de> for Strict {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Strict {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut out = Vec::new();
-        while let Some(item) = items.next_element_seed(Strict)? {
-            out.push(item);
-        }
-        Ok(Value::Array(out))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        let mut out = Map::new();
-        while let Some(key) = entries.next_key::<String>()? {
-            let value = entries.next_value_seed(Strict)?;
-            if out.contains_key(&key) {
-                return Err(A::Error::custom(format!("the key `{key}` is there twice")));
-            }
-            out.insert(key, value);
-        }
-        Ok(Value::Object(out))
-    }
 }

@@ -35,6 +35,7 @@ pub mod resolve;
 pub mod risk;
 pub mod scope;
 pub mod session;
+pub mod strict;
 pub mod text;
 pub mod tools;
 pub mod trace;

@@ -1,9 +1,6 @@
 //! One JSON-RPC message, read strictly.
 
-use std::fmt;
-
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Value, json};
 
 /// The longest line that is read.
 pub const MAX_LINE: usize = 16 * 1024 * 1024;
@@ -68,9 +65,10 @@ impl Message {
         if line.len() > MAX_LINE {
             return Err(Malformed::TooLong);
         }
-        let strict: Strict =
-            serde_json::from_slice(line).map_err(|error| Malformed::Json(error.to_string()))?;
-        let Value::Object(fields) = strict.0 else { return Err(Malformed::NotAnObject) };
+        let value = lictor_core::strict::from_slice(line);
+        let Value::Object(fields) = value.map_err(|error| Malformed::Json(error.to_string()))? else {
+            return Err(Malformed::NotAnObject);
+        };
         check_spelling(&fields)?;
         check_envelope(&fields)?;
         if let Some(Value::Object(params)) = fields.get("params") {
@@ -276,71 +274,6 @@ fn check_spelling(fields: &Map<String, Value>) -> Result<(), Malformed> {
         }
     }
     Ok(())
-}
-
-/// JSON in which no key stands twice. Nesting is bounded by the parser.
-struct Strict(Value);
-
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor).map(Strict)
-    }
-}
-
-struct StrictVisitor;
-
-impl<'de> Visitor<'de> for StrictVisitor {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("not a finite number"))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut all = Vec::new();
-        while let Some(Strict(item)) = items.next_element()? {
-            all.push(item);
-        }
-        Ok(Value::Array(all))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        let mut fields = Map::new();
-        while let Some((key, Strict(value))) = entries.next_entry::<String, Strict>()? {
-            if fields.insert(key.clone(), value).is_some() {
-                return Err(de::Error::custom(format!("the key `{key}` stands twice")));
-            }
-        }
-        Ok(Value::Object(fields))
-    }
 }
 
 #[cfg(test)]

@@ -453,7 +453,7 @@ fn call(
     let body = if body.is_empty() {
         Value::Object(serde_json::Map::new())
     } else {
-        serde_json::from_slice(body)
+        lictor_core::strict::from_slice(body)
             .map_err(|error| Problem::bad(format!("the body is not JSON: {error}")))?
     };
     let query = parse_query(address.split_once('?').map_or("", |(_, query)| query));

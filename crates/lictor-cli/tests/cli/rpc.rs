@@ -86,8 +86,11 @@ fn bad_lines_get_an_error_each_and_the_rest_is_answered() {
     let sandbox = Sandbox::new();
     let good = call(1, "evaluate", json!({"action": {"kind": "bash", "payload": {"command": "ls"}}}));
     let long = format!("\"{}\"", "x".repeat(17 * 1024 * 1024));
-    let bad: [(&str, i64); 8] = [
+    let twice = "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"evaluate\", \"params\": {\"action\": {\"kind\": \"bash\", \
+                 \"payload\": {\"command\": \"rm -rf /\", \"command\": \"ls\"}}}}";
+    let bad: [(&str, i64); 9] = [
         ("{", -32700),
+        (twice, -32700),
         ("\u{0}", -32700),
         (&long, -32600),
         ("7", -32600),

@@ -110,7 +110,7 @@ impl Reply {
 /// The answer to one line; none where it only tells something.
 fn answer_line(answer: Answering<'_>, line: &[u8]) -> Option<Said> {
     let refused = |why: RpcError| Some(Said::One(Reply::failed(Value::Null, &why)));
-    match serde_json::from_slice(line) {
+    match lictor_core::strict::from_slice(line) {
         Err(error) => refused(RpcError::Parse(forms::not_json(&error))),
         Ok(Value::Array(calls)) if calls.is_empty() => {
             refused(RpcError::Request("there is no call in it".to_owned()))
