@@ -246,7 +246,11 @@ fn hash_object(git: &Git<'_, '_>, report: &mut Report) {
 /// Whether a name other than that of the current branch is made to stand for another one.
 fn leads_a_branch(git: &Git<'_, '_>) -> bool {
     let options = git.parse(Grammar::anywhere("m", "delete quiet short recurse no-recurse"));
-    options.operands.len() >= 2 && options.word(0) != "HEAD" && !options.has(&["d", "delete"])
+    let name = options.word(0);
+    // Which branch of a remote is its main one says nothing about branches here.
+    let own = name != "HEAD"
+        && !(name.starts_with("refs/remotes/") && options.word(1).starts_with("refs/remotes/"));
+    options.operands.len() >= 2 && own && !options.has(&["d", "delete"])
 }
 
 /// Whether git is pointed at another repository or other programs than those whose hooks govern.
