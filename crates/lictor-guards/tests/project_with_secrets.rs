@@ -3,10 +3,8 @@
 #[path = "judging/world.rs"]
 mod world;
 
-use std::path::{Path, PathBuf};
-
 use lictor_observe::FakeObserver;
-use world::{Judge, Table, read_cases};
+use world::{Judge, Table, corpus_in, read_cases};
 
 /// The project of the other corpus with what most projects have beside their code.
 fn project() -> FakeObserver {
@@ -20,15 +18,10 @@ fn project() -> FakeObserver {
         .file("/home/user/project/dist/app.js", "x\n")
 }
 
-fn cases() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/project-with-secrets");
-    let entries = std::fs::read_dir(folder).expect("the cases are a folder");
-    entries.map(|entry| entry.expect("it can be listed").path()).collect()
-}
-
 #[test]
 fn secrets_of_the_project_stay_there() {
-    let cases: Vec<_> = cases().iter().flat_map(|path| read_cases(path)).collect();
+    let files = corpus_in("tests/project-with-secrets");
+    let cases: Vec<_> = files.iter().flat_map(|path| read_cases(path)).collect();
     assert!(cases.len() >= 40, "{} cases", cases.len());
     let table = Table::judge(&Judge::in_world(project()), &cases);
     let wrong: Vec<String> =

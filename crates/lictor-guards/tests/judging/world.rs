@@ -114,7 +114,12 @@ pub fn read_cases(path: &Path) -> Vec<Case> {
 
 /// Every file of our own corpus.
 pub fn own_corpus() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    corpus_in("tests/corpus")
+}
+
+/// Every file of labelled commands in a folder.
+pub fn corpus_in(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .expect("the corpus is a folder")
         .map(|entry| entry.expect("it can be listed").path())
