@@ -83,6 +83,26 @@ mod tests {
         );
     }
 
+    /// A proxy holds a call and judges it a second time once a person has answered; seen by two hooks it counts once.
+    #[test]
+    fn a_call_that_was_held_and_answered_is_governed() {
+        let (store, mode) = (store(), Mode { asking: Asking::Nobody, ..Mode::default() });
+        let engine = engine_at(&store, 1000, b"p");
+        let call = Action { tool_use_id: Some("7".to_owned()), ..pay("$5") };
+        for _ in 0..2 {
+            assert_eq!(engine.evaluate_with(&call, mode.clone()).decision, Decision::Block);
+        }
+        let counted = || engine.session(call.session.as_ref().unwrap()).unwrap();
+        assert_eq!(counted().action_count, 1);
+        let pending = engine.approvals().pending(Timestamp(1000)).unwrap();
+        engine.approvals().approve(&pending[0].id, who(1001), Lifetime::Once, 60_000).unwrap();
+        for _ in 0..2 {
+            assert_eq!(engine.evaluate_with(&call, mode.clone()).decision, Decision::Pass);
+        }
+        assert_eq!(engine.post_action(&call, Outcome::success()).unwrap(), Standing::Governed);
+        assert_eq!((counted().pass_count, counted().bypass_count), (1, 0));
+    }
+
     #[test]
     fn approve_82_000_run_820_000_asks_again() {
         let store = store();

@@ -23,6 +23,10 @@ pub(super) struct Question {
     call: Call,
     /// The id under which a person finds it.
     approval: String,
+    /// Why it is asked.
+    reason: String,
+    /// The record that explains it.
+    explained: Option<String>,
     /// Our request to the client, where it is asked in its own way.
     form: Option<(Value, Shown)>,
     /// When the clock first looked at it.
@@ -72,7 +76,7 @@ impl Gateway {
             if !matches!(state, Ok(ApprovalState::Pending)) {
                 out.extend(self.ask_again(question));
             } else if waited >= question.patience {
-                out.push(Out::Client(unanswered(&question.call, &question.approval)));
+                out.push(Out::Client(unanswered(&question)));
             } else {
                 out.extend(progress(&mut question, waited).map(Out::Client));
                 self.questions.push(question);
@@ -113,7 +117,9 @@ impl Gateway {
             form = Some((Value::String(id), shown));
         }
         let patience = if form.is_some() { Duration::from_millis(LASTS_MS.unsigned_abs()) } else { wait };
-        self.questions.push(Question { call, approval, form, since: None, patience, told: 0 });
+        let (reason, explained) = (evaluation.reason_for_agent(), evaluation.id.map(|id| id.to_string()));
+        let question = Question { call, approval, reason, explained, form, since: None, patience, told: 0 };
+        self.questions.push(question);
         out
     }
 
@@ -229,7 +235,7 @@ impl Gateway {
         let answer = match (shown, message.0.get("result")) {
             // What is said on the page counts, not that it was opened.
             (Some(Shown::Page), result) if !has_opened(result) => {
-                return vec![Out::Client(unanswered(&question.call, &question.approval))];
+                return vec![Out::Client(unanswered(&question))];
             }
             (Some(Shown::Page), _) => Answer::Nothing,
             (_, result) => answer_of(result),
@@ -242,7 +248,7 @@ impl Gateway {
                 question.since = None;
                 question.patience = self.wait_for(&question.approval);
                 if question.patience.is_zero() {
-                    return vec![Out::Client(unanswered(&question.call, &question.approval))];
+                    return vec![Out::Client(unanswered(&question))];
                 }
                 self.questions.push(question);
                 return Vec::new();
@@ -297,9 +303,10 @@ fn how_to_approve(approval: &str) -> String {
     format!("a person has to say yes: `lictor approve {short}`; then call it again")
 }
 
-fn unanswered(call: &Call, approval: &str) -> Message {
-    let reason = "this needs a person's yes, and nobody has answered";
-    reply::refusal(&call.id, call.form, reason, &how_to_approve(approval), None)
+fn unanswered(question: &Question) -> Message {
+    let Question { call, approval, reason, explained, .. } = question;
+    let reason = format!("{reason}; nobody has answered");
+    reply::refusal(&call.id, call.form, &reason, &how_to_approve(approval), explained.as_deref())
 }
 
 /// A client that gave a token hears that its call is alive.

@@ -406,7 +406,7 @@ approvals: {page: 'https://lictor.example.com/'}
         assert_eq!(gateway.tick(start), []);
         assert_eq!(gateway.tick(start + Duration::from_secs(40)), [], "a person needs time");
         let told = text(&gateway.tick(start + Duration::from_secs(60)));
-        assert!(told.contains("nobody has answered"), "{told}");
+        assert!(told.contains("nobody has answered") && told.contains("lictor explain"), "{told}");
     }
 
     #[test]

@@ -141,7 +141,6 @@ pub fn governs_sessions(path: &str, text: &str) -> bool {
     let takes_variables =
         |name: &&str| path.strip_suffix(*name).is_some_and(|front| front.is_empty() || front.ends_with('/'));
     crate::words::STARTUP_ENVIRONMENTS.iter().any(takes_variables) && governs_next_session(text)
-        || path.contains(".clinerules/hooks/")
 }
 
 /// Whether a file of a person, outside of any project, runs programs whenever some tool starts.
