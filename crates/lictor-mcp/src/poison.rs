@@ -225,7 +225,7 @@ fn carries(lower: &str) -> bool {
     while let Some((_, after)) = rest.split_once("](http") {
         let address = after.split([')', ' ', '\n']).next().unwrap_or_default();
         let parameter = address.split_once('?').map(|(_, query)| query).unwrap_or_default();
-        if parameter.contains(['{', '<', '$']) {
+        if parameter.contains(['{', '<', '$']) || parameter.contains("...") {
             return true;
         }
         rest = after;

@@ -90,9 +90,13 @@ pub(super) fn with_remark(mut message: Message, told: &str) -> Message {
     }
     if let Some(result) = message.result_mut()
         && !told.is_empty()
-        && let Some(Value::Array(content)) = result.get_mut("content")
     {
-        content.push(json!({"type": "text", "text": told}));
+        let text = json!({"type": "text", "text": told});
+        if let Some(Value::Array(content)) = result.get_mut("content") {
+            content.push(text);
+        } else if let Some(Value::Array(messages)) = result.get_mut("messages") {
+            messages.push(json!({"role": "user", "content": text}));
+        }
     }
     message
 }

@@ -52,7 +52,7 @@ fn runs(text: &str) -> bool {
 /// Nothing is seen of it, and no script needs it. Joiners and the selectors of emoji are needed.
 fn is_invisible(c: char) -> bool {
     matches!(c,
-        '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{180e}' | '\u{fe00}'..='\u{fe0d}'
+        '\u{ad}' | '\u{34f}' | '\u{200b}' | '\u{2028}' | '\u{2029}' | '\u{fff9}'..='\u{fffb}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{180e}' | '\u{fe00}'..='\u{fe0d}'
         | '\u{e0100}'..='\u{e01ef}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{206a}'..='\u{206f}')
 }
 
