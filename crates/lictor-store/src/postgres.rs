@@ -224,7 +224,7 @@ impl Pool {
         let mut full = false;
         loop {
             while let Some(connection) = idle.free.pop() {
-                if connection.is_open() {
+                if connection.is_alive() {
                     return Ok(Lent { pool: self, connection: Some(connection) });
                 }
                 idle.open = idle.open.saturating_sub(1);

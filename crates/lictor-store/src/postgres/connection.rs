@@ -115,6 +115,19 @@ impl Connection {
         !self.client.is_closed()
     }
 
+    /// Whether the database still listens, as far as this end of the connection can know. Nothing is sent: what is sent
+    /// over a connection that turns out to be closed may have been carried out, so it cannot be tried again.
+    pub(super) fn is_alive(&self) -> bool {
+        // The driver moves only while somebody waits, so an idle connection has not seen yet that the other end is gone.
+        // The first turn learns that there is something to read, the second reads it.
+        self.driver.runtime.block_on(async {
+            for _ in 0..2 {
+                tokio::task::yield_now().await;
+            }
+        });
+        self.is_open()
+    }
+
     /// Without a transaction; `None` when that cannot be had.
     pub(super) fn cleaned(mut self) -> Option<Self> {
         if self.in_transaction {

@@ -465,6 +465,44 @@ fn what_was_acknowledged_survives_the_server() {
     }
 }
 
+/// Connections that lay idle while the database went and came are not found out one request at a time.
+#[test]
+fn connections_of_before_a_restart_fail_nobody() {
+    const CONNECTIONS: usize = 6;
+    let cluster = Cluster::start();
+    let pool = cluster.database("restarted");
+    let store = pool.store("team", "project").unwrap().keys(keys(1));
+    append(&store, "before").unwrap();
+    for change in ["killed", "restarted"] {
+        // As many at once as there are connections: each of them is open afterwards.
+        let together = std::sync::Barrier::new(CONNECTIONS);
+        std::thread::scope(|scope| {
+            for _ in 0..CONNECTIONS {
+                scope.spawn(|| {
+                    store.view(|_| {
+                        together.wait();
+                        Ok(())
+                    })
+                });
+            }
+        });
+        match change {
+            "killed" => {
+                cluster.kill();
+                cluster.up();
+            }
+            _ => cluster.restart(),
+        }
+        pool.ping().unwrap();
+        append(&store, change).unwrap();
+        counted(&store);
+        for _ in 0..CONNECTIONS {
+            assert!(count(&store).is_ok(), "{change}");
+        }
+    }
+    assert_eq!(faults(&store), []);
+}
+
 #[test]
 fn tables_of_a_newer_version_are_refused() {
     let cluster = Cluster::start();

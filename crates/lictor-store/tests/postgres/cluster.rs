@@ -83,6 +83,12 @@ impl Cluster {
         self.run("pg_ctl", &["--wait", "--timeout=60", "-l", &log, "start", "-D"], &self.data());
     }
 
+    /// As an operator does: those who are connected are told.
+    pub(crate) fn restart(&self) {
+        self.run("pg_ctl", &["stop", "--mode=fast", "--wait", "-D"], &self.data());
+        self.up();
+    }
+
     /// Starts it again on a port of loopback, where it speaks TLS only; the port.
     pub(crate) fn over_tls(&self, certificate: &Path, key: &Path) -> u16 {
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -100,8 +106,7 @@ impl Cluster {
         fs::write(&file, fs::read_to_string(&file).unwrap() + &settings).unwrap();
         fs::write(data.join("pg_hba.conf"), "local all all trust\nhostssl all all 127.0.0.1/32 trust\n")
             .unwrap();
-        self.run("pg_ctl", &["stop", "--mode=fast", "--wait", "-D"], &data);
-        self.up();
+        self.restart();
         port
     }
 
