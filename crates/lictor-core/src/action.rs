@@ -159,6 +159,23 @@ pub struct SessionKey {
     pub id: String,
 }
 
+impl SessionKey {
+    /// The agent under whose name the accounts of people stand on a server.
+    pub const ACCOUNT: &str = "account";
+
+    /// The account of a person: the session above all of theirs. It begins with their first action and never ends.
+    #[must_use]
+    pub fn account(owner: impl Into<String>) -> Self {
+        Self { agent: Self::ACCOUNT.to_owned(), id: owner.into() }
+    }
+
+    /// Whether it is an account, in which no agent works.
+    #[must_use]
+    pub fn is_account(&self) -> bool {
+        self.agent == Self::ACCOUNT
+    }
+}
+
 /// The longest session id that is accepted.
 pub const MAX_SESSION_ID: usize = 256;
 

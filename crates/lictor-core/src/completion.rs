@@ -23,7 +23,7 @@ use crate::action::SessionKey;
 use crate::audience::Audience;
 use crate::clock::Timestamp;
 use crate::digest::Digest;
-use crate::session::SessionState;
+use crate::session::{SessionState, with_accounts};
 use check::{Answer, World};
 
 /// How often a gate says no before it lets go: below the caps of the agents themselves.
@@ -114,8 +114,13 @@ impl Gate {
             return None;
         }
         let check = Check::All(checks);
-        let mut lineage = std::iter::once(session).chain(above);
-        if let Some(cause) = lineage.find_map(|session| self.limits.exhausted(session, now)) {
+        let lineage = std::iter::once(session).chain(above);
+        let mut lineage = with_accounts(Some(key), None, lineage);
+        let used_up = lineage.find_map(|(session, account)| match account {
+            None => self.limits.exhausted(session, now),
+            Some(_) => self.limits.without_time().exhausted(session, now),
+        });
+        if let Some(cause) = used_up {
             return Some(StopCheck::of(Completion::Bypassed { cause }));
         }
         let state = &session.completion;

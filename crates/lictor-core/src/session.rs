@@ -136,6 +136,20 @@ pub struct SessionState {
     pub ended: bool,
 }
 
+/// The sessions of a lineage, each with the person whose account it is, if it is one. `own` is the key of the first;
+/// `claimed` that of the one above it, as long as it has not begun.
+pub fn with_accounts<'a>(
+    own: Option<&'a SessionKey>,
+    claimed: Option<&'a SessionKey>,
+    lineage: impl Iterator<Item = &'a SessionState>,
+) -> impl Iterator<Item = (&'a SessionState, Option<&'a str>)> {
+    lineage.scan((own, claimed), |(key, claimed), session| {
+        let above = session.parent.as_ref().or(claimed.take().filter(|_| session.started.is_none()));
+        let key = std::mem::replace(key, above);
+        Some((session, key.filter(|key| key.is_account()).map(|key| key.id.as_str())))
+    })
+}
+
 impl SessionState {
     /// The state after one more event of this session.
     pub fn apply(&mut self, event: &SessionEvent, at: Timestamp) {

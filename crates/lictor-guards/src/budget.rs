@@ -1,5 +1,7 @@
 //! How much one session may do.
 
+use lictor_core::session::with_accounts;
+use lictor_core::text::visible_line;
 use lictor_core::{
     Action, ActionKind, Audience, Claim, Context, Guard, Layer, SessionState, Timestamp, Verdict,
 };
@@ -86,8 +88,13 @@ impl Budget {
         }
     }
 
-    /// Every limit with how much of it is used.
-    fn spent(&self, action: &Action, session: &SessionState, now: Timestamp) -> Vec<Spent> {
+    /// Every limit with how much of it is used, by a session or by the person whose account it is.
+    fn spent<'a>(
+        &self,
+        action: &Action,
+        (session, account): (&SessionState, Option<&'a str>),
+        now: Timestamp,
+    ) -> Vec<Spent<'a>> {
         let mut spent = Vec::new();
         let own = !self.audience.is_everybody();
         let counted = |what: &str, all: u64| {
@@ -95,40 +102,70 @@ impl Budget {
         };
         if let Some(max) = self.config.max_actions {
             let used = counted("actions", session.unblocked_count());
-            spent.push(Spent { used, max, what: "actions", now: 1 });
+            spent.push(Spent { used, max, what: "actions", now: 1, account });
         }
         if let Some(max) = self.config.max_tasks.filter(|_| action.kind == ActionKind::SubmitTask) {
-            spent.push(Spent { used: counted("tasks", session.task_count), max, what: "tasks", now: 1 });
+            spent.push(Spent {
+                used: counted("tasks", session.task_count),
+                max,
+                what: "tasks",
+                now: 1,
+                account,
+            });
         }
-        if let (Some(max), Some(started)) = (self.config.max_minutes, session.started) {
-            let minutes = now.millis_since(started).max(0) / 60_000;
-            spent.push(Spent { used: minutes.unsigned_abs(), max, what: "minutes", now: 0 });
-        } else if self.config.max_minutes == Some(0) {
-            spent.push(Spent { used: 0, max: 0, what: "minutes", now: 0 });
+        // An account has no end: its minutes would be those since the person's first action.
+        let minutes = match (self.config.max_minutes, session.started) {
+            (Some(max), Some(started)) if max == 0 || account.is_none() => {
+                Some((now.millis_since(started).max(0).unsigned_abs() / 60_000, max))
+            }
+            (Some(0), None) => Some((0, 0)),
+            _ => None,
+        };
+        if let Some((used, max)) = minutes {
+            spent.push(Spent { used, max, what: "minutes", now: 0, account });
         }
         if let Some(max) = self.config.max_tokens {
-            spent.push(Spent { used: session.usage.tokens, max, what: "tokens", now: 0 });
+            spent.push(Spent { used: session.usage.tokens, max, what: "tokens", now: 0, account });
         }
         if let Some(max) = self.config.max_cost_micros() {
-            spent.push(Spent { used: session.usage.cost_micros, max, what: COST, now: 0 });
+            spent.push(Spent { used: session.usage.cost_micros, max, what: COST, now: 0, account });
         }
         spent
     }
 }
 
 /// How much of one limit is used.
-struct Spent {
+struct Spent<'a> {
     used: u64,
     max: u64,
     what: &'static str,
     /// How much the action itself takes.
     now: u64,
+    /// Whose account it is; of a session when it is nobody's.
+    account: Option<&'a str>,
 }
 
 /// What money is called; its amounts are in millionths.
 const COST: &str = "in model costs";
 
-impl Spent {
+impl Spent<'_> {
+    fn used_up(&self) -> Verdict {
+        let (max, used, what) = (self.number(self.max), self.number(self.used), self.what);
+        match self.account {
+            None => Verdict::block(
+                format!("this session has used its budget of {max} {what} ({used} used)"),
+                "finish with what is there and report it; a person can start a new session",
+            ),
+            Some(owner) => Verdict::block(
+                format!(
+                    "the account of `{}` has used its budget of {max} {what} ({used} used)",
+                    visible_line(owner)
+                ),
+                "finish with what is there and report it; who publishes the policy can raise `budget` in it",
+            ),
+        }
+    }
+
     fn number(&self, amount: u64) -> String {
         if self.what == COST {
             format!("{}.{:02}", amount / 1_000_000, amount % 1_000_000 / 10_000)
@@ -161,13 +198,11 @@ impl Guard for Budget {
             );
         }
         let now = context.now();
-        let spent: Vec<_> = context.lineage().flat_map(|session| self.spent(action, session, now)).collect();
+        let (own, claimed) = (action.session.as_ref(), action.parent_session.as_ref());
+        let lineage = with_accounts(own, claimed, context.lineage());
+        let spent: Vec<_> = lineage.flat_map(|one| self.spent(action, one, now)).collect();
         if let Some(spent) = spent.iter().find(|spent| spent.used >= spent.max) {
-            let (max, used, what) = (spent.number(spent.max), spent.number(spent.used), spent.what);
-            return Verdict::block(
-                format!("this session has used its budget of {max} {what} ({used} used)"),
-                "finish with what is there and report it; a person can start a new session",
-            );
+            return spent.used_up();
         }
         self.claim(action, context);
         let warn_at = self.config.warn_at.unwrap_or(0.8);
@@ -178,7 +213,8 @@ impl Guard for Budget {
             Some(spent) => {
                 let (used, max) = (spent.number(spent.used + spent.now), spent.number(spent.max));
                 let (with, what) = (if spent.now > 0 { "with this one, " } else { "" }, spent.what);
-                Verdict::warn(format!("{with}{used} of {max} {what} of this session's budget are used"))
+                let whose = if spent.account.is_some() { "the account" } else { "this session" };
+                Verdict::warn(format!("{with}{used} of {max} {what} of {whose}'s budget are used"))
             }
             None => Verdict::pass(),
         }

@@ -261,10 +261,7 @@ impl Client {
             action.actor.groups.clone_from(&bundle.groups);
         }
         if action.session.is_none() {
-            action.session = Some(SessionKey {
-                agent: "account".to_owned(),
-                id: action.actor.user.clone().unwrap_or_default(),
-            });
+            action.session = Some(SessionKey::account(action.actor.user.clone().unwrap_or_default()));
         }
         action
     }

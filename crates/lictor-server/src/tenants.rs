@@ -22,8 +22,6 @@ use crate::stores::{Stores, StoresError};
 
 /// How long the policy of a project of this machine is taken for granted.
 const FRESH: Duration = Duration::from_secs(1);
-/// The agent under whose name the accounts of people stand: sessions above all of theirs.
-const ACCOUNT: &str = "account";
 /// The policy of a tenant that has published none.
 const EMPTY: &str = "{version: 1}";
 /// Agents below each other.
@@ -353,12 +351,7 @@ impl Tenants {
 
 /// The session above all sessions of the caller: what is counted there is counted for the person.
 fn account(caller: &Caller) -> SessionKey {
-    SessionKey { agent: ACCOUNT.to_owned(), id: caller.owner.clone() }
-}
-
-/// Whether that is the session above all sessions of a caller, which no agent is in.
-pub(crate) fn is_account(key: &SessionKey) -> bool {
-    key.agent == ACCOUNT
+    SessionKey::account(&caller.owner)
 }
 
 /// Sessions of different callers cannot meet, whatever they call them.
@@ -377,7 +370,7 @@ fn chain(open: &Open, caller: &Caller, key: &SessionKey) -> Result<Vec<String>, 
     let mut chain = vec![short(key)];
     let state = open.runtime.session(key)?;
     let (mut begun, mut above) = (state.started.is_some(), state.parent);
-    while let Some(key) = above.filter(|key| key.agent != ACCOUNT) {
+    while let Some(key) = above.filter(|key| !key.is_account()) {
         if chain.len() >= MOST_HOPS {
             break;
         }
@@ -414,7 +407,7 @@ fn action(open: &Open, caller: &Caller, form: ActionForm) -> Result<Action, Call
         Some(key) => session(caller, &key.agent, key.id),
         None => account(caller),
     });
-    if let Some(key) = action.session.as_ref().filter(|key| key.agent != ACCOUNT) {
+    if let Some(key) = action.session.as_ref().filter(|key| !key.is_account()) {
         action.actor.chain = chain(open, caller, key)?;
         if action.actor.chain.is_empty() {
             action.parent_session = Some(account(caller));

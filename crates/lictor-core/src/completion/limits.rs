@@ -58,6 +58,12 @@ impl Limits {
         }
     }
 
+    /// For an account, which has no end: time is a session's.
+    #[must_use]
+    pub fn without_time(&self) -> Self {
+        Self { deadline: None, max_millis: None, ..self.clone() }
+    }
+
     /// What is left of each.
     #[must_use]
     pub fn left(&self, session: &SessionState, now: Timestamp) -> Left {

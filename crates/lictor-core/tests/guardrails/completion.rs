@@ -6,7 +6,7 @@ use lictor_core::completion::{
 };
 use lictor_core::level::Level;
 use lictor_core::session::Todos;
-use lictor_core::{Action, ActionKind, Digest, SessionEvent, SessionKey};
+use lictor_core::{Action, ActionKind, Digest, SessionEvent, SessionKey, SessionState, Timestamp};
 use serde_json::{Value, json};
 
 use crate::session::{Session, call};
@@ -227,6 +227,23 @@ fn what_is_used_up_above_is_used_up_below() {
         |above: &[_]| gate.judge(&stop, &key(), &child.state, above, child.now, &world).unwrap().outcome;
     assert!(judged(&[]).blocks());
     assert!(matches!(judged(&[parent.state]), Completion::Bypassed { .. }));
+}
+
+/// An account began with the first action of a person, so its age says nothing about this work.
+#[test]
+fn the_age_of_an_account_opens_no_gate() {
+    let mut gate = Gate::new(check(&json!({"files": ["a"]})));
+    (gate.limits.max_millis, gate.limits.deadline) = (Some(60_000), Some(60_000));
+    let mut session = Session::default();
+    session.state.started = Some(session.now);
+    let above = [SessionState { started: Some(Timestamp(session.now.0 - 86_400_000)), ..Default::default() }];
+    let world = World::default();
+    let judged = |state: &SessionState| {
+        gate.judge(&Stop::default(), &key(), state, &above, session.now, &world).unwrap().outcome
+    };
+    let below = |parent: SessionKey| SessionState { parent: Some(parent), ..session.state.clone() };
+    assert!(matches!(judged(&below(key())), Completion::Bypassed { .. }), "an agent's own time counts");
+    assert!(judged(&below(SessionKey::account("bob"))).blocks());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use lictor_core::{Action, SessionState, Value};
+use lictor_core::{Action, SessionKey, SessionState, Value};
 use lictor_observe::FakeObserver;
 
 use super::*;
@@ -73,6 +73,23 @@ fn tasks_and_minutes_have_their_own_limits() {
     let begun = SessionState { started: Some(Timestamp(0)), ..SessionState::default() };
     assert_eq!(value(config.clone(), &task, &begun, 60_000), Value::Pass);
     assert_eq!(value(config, &task, &begun, 5 * 60_000), Value::Block);
+}
+
+/// An account begins with a person's first action and never ends: its minutes would lock them out for good.
+#[test]
+fn minutes_are_a_sessions_and_other_limits_an_accounts_too() {
+    let mut action = Action::read("x");
+    action.session = Some(SessionKey::account("bob"));
+    let long_ago = SessionState { started: Some(Timestamp(0)), ..after(10, 0) };
+    let minutes = BudgetConfig { max_minutes: Some(1), ..BudgetConfig::default() };
+    assert_eq!(value(minutes, &action, &long_ago, 86_400_000), Value::Pass);
+    let nothing = BudgetConfig { max_minutes: Some(0), ..BudgetConfig::default() };
+    assert_eq!(value(nothing, &action, &long_ago, 86_400_000), Value::Block);
+    let actions = BudgetConfig { max_actions: Some(10), ..BudgetConfig::default() };
+    let judged = judged_in(Budget::new(actions), &action, &FakeObserver::empty(), &long_ago, 86_400_000);
+    let verdict = judged.verdicts.first().unwrap().verdict.clone();
+    assert_eq!(verdict.reason(), "the account of `bob` has used its budget of 10 actions (10 used)");
+    assert!(!verdict.fix().contains("session"), "{}", verdict.fix());
 }
 
 #[test]

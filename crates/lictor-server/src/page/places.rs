@@ -11,7 +11,7 @@ use lictor_store::{Query, StoreExt as _};
 use super::words::{self, When};
 use super::{Frame, Shown, Visit, rules, shown};
 use crate::http::Problem;
-use crate::tenants::{Open, is_account};
+use crate::tenants::Open;
 
 /// Sessions that are looked at for each project.
 const SESSIONS: usize = 40;
@@ -160,7 +160,7 @@ fn place(id: String, name: String, root: String, open: &Open) -> Result<Place, P
     for key in begun.into_iter().filter_map(|record| record.session) {
         let state = open.runtime.session(&key)?;
         // What subagents do is counted with their parents; what all agents of a person do is no agent's.
-        if is_account(&key) || state.parent.as_ref().is_some_and(|parent| !is_account(parent)) {
+        if key.is_account() || state.parent.as_ref().is_some_and(|parent| !parent.is_account()) {
             continue;
         }
         let agent = agents.entry(key.agent).or_default();

@@ -15,7 +15,6 @@ use super::plot::{self, Mark};
 use super::words::{self, When};
 use super::{Choice, Frame, Shown, Visit, feed, shown};
 use crate::http::Problem;
-use crate::tenants::is_account;
 
 /// Sessions on one page.
 const SESSIONS: usize = 40;
@@ -62,7 +61,7 @@ pub(super) fn list(visit: &Visit) -> Result<Shown, Problem> {
             name: words::clipped(&key.id, 40),
             agent: key.agent.clone(),
             key: format!("{}:{}", key.agent, key.id),
-            below: state.parent.as_ref().is_some_and(|parent| !is_account(parent)),
+            below: state.parent.as_ref().is_some_and(|parent| !parent.is_account()),
             started: When(record.at),
             latest: state.latest.map(When),
             counts: [

@@ -365,3 +365,25 @@ fn the_gate_answers_by_the_findings_on_record() {
     assert_eq!(said["outcome"], "blocked", "nobody has looked: {said}");
     assert!(said["reasons"][0].as_str().unwrap().contains("no repository here"), "{said}");
 }
+
+/// The budget of a person is that of all their sessions: a new one is no way around it, and nobody is told so.
+#[test]
+fn a_budget_that_is_used_up_by_the_person_says_so() {
+    let world = World::new();
+    world.tenant(
+        "acme",
+        &json!({}),
+        "{version: 1, known_tools: {known: [read_file]}, budget: {max_actions: 2}}",
+    );
+    let bob = world.token("acme", "person", "bob");
+    let judge = |session: &str| {
+        world.judge(&bob, &json!({"kind": "tool", "tool": "read_file", "session_id": session}))
+    };
+    assert_eq!(judge("a")["decision"], "pass");
+    assert_eq!(judge("b")["decision"], "warn", "the limit is near");
+    let blocked = judge("c");
+    assert_eq!(blocked["decision"], "block");
+    assert_eq!(blocked["reason"], "the account of `bob` has used its budget of 2 actions (2 used)");
+    let fix = blocked["fix"].as_str().unwrap();
+    assert!(fix.contains("publishes the policy") && !fix.contains("session"), "{fix}");
+}
