@@ -35,7 +35,7 @@ pub enum CallError {
     /// The body names somebody else than the token does.
     #[error("the request names the {what} `{named}`, and the token belongs to another")]
     NotYours {
-        /// `tenant`, `user`, `chain`.
+        /// `tenant`, `user`, `chain`, `agent`.
         what: &'static str,
         /// What was named.
         named: String,
@@ -315,14 +315,12 @@ impl Tenants {
         let open = self.open(&caller.tenant)?;
         let named = params.child.clone();
         let (parent, child) =
-            (session(caller, &params.agent, params.parent), session(caller, &params.agent, params.child));
+            (session(caller, &params.agent, params.parent)?, session(caller, &params.agent, params.child)?);
         let known = open.runtime.session(&child)?;
         if parent == child || (known.started.is_some() && known.parent.as_ref() != Some(&parent)) {
             return Err(CallError::UnderWay(named));
         }
-        if open.runtime.session(&parent)?.started.is_none() {
-            open.runtime.delegate(&account(caller), &parent, Limit::default())?;
-        }
+        begin(&open, caller, &parent)?;
         let state = open.runtime.delegate(&parent, &child, params.limit)?;
         self.changed();
         let mut answer = rpc::session_form(&child, &state);
@@ -341,7 +339,12 @@ impl Tenants {
         if let Some(Value::String(id)) = params.get("session_id").cloned()
             && let Some(fields) = params.as_object_mut()
         {
-            fields.insert("session_id".to_owned(), json!(session(caller, "", id).id));
+            let agent = fields.get("agent").and_then(Value::as_str).unwrap_or_default();
+            let key = session(caller, agent, id)?;
+            if matches!(method, "prompt" | "stop" | "end") {
+                begin(&open, caller, &key)?;
+            }
+            fields.insert("session_id".to_owned(), json!(key.id));
         }
         let answer = rpc::dispatch(&open.runtime, method, params)?;
         self.changed();
@@ -354,9 +357,22 @@ fn account(caller: &Caller) -> SessionKey {
     SessionKey::account(&caller.owner)
 }
 
-/// Sessions of different callers cannot meet, whatever they call them.
-fn session(caller: &Caller, agent: &str, id: String) -> SessionKey {
-    SessionKey { agent: agent.to_owned(), id: format!("{}/{id}", caller.owner) }
+/// Sessions of different callers cannot meet, whatever they call them, and none can pass for an account: it would stand
+/// below nobody's.
+fn session(caller: &Caller, agent: &str, id: String) -> Result<SessionKey, CallError> {
+    let key = SessionKey { agent: agent.to_owned(), id: format!("{}/{id}", caller.owner) };
+    if key.is_account() {
+        return Err(CallError::NotYours { what: "agent", named: key.agent });
+    }
+    Ok(key)
+}
+
+/// Puts a session that has not begun below the account of the caller. Its first event says for good what it is below.
+fn begin(open: &Open, caller: &Caller, key: &SessionKey) -> Result<(), CallError> {
+    if open.runtime.session(key)?.started.is_none() {
+        open.runtime.delegate(&account(caller), key, Limit::default())?;
+    }
+    Ok(())
 }
 
 /// The agents on the way to a session, main agent first; none for one that nobody delegated to.
@@ -404,7 +420,7 @@ fn action(open: &Open, caller: &Caller, form: ActionForm) -> Result<Action, Call
     let mut action = form.into_action(&open.runtime.project().root);
     action.actor.chain = Vec::new();
     action.session = Some(match action.session.take() {
-        Some(key) => session(caller, &key.agent, key.id),
+        Some(key) => session(caller, &key.agent, key.id)?,
         None => account(caller),
     });
     if let Some(key) = action.session.as_ref().filter(|key| !key.is_account()) {

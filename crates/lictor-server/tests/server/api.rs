@@ -387,3 +387,27 @@ fn a_budget_that_is_used_up_by_the_person_says_so() {
     let fix = blocked["fix"].as_str().unwrap();
     assert!(fix.contains("publishes the policy") && !fix.contains("session"), "{fix}");
 }
+
+/// Whatever a session begins with, and whatever its agent is called, it stands below the account of its person.
+#[test]
+fn no_session_stands_beside_the_account() {
+    let world = World::new();
+    world.tenant(
+        "acme",
+        &json!({}),
+        "{version: 1, known_tools: {known: [read_file]}, budget: {max_actions: 1}}",
+    );
+    let bob = world.token("acme", "person", "bob");
+    for begun in ["prompt", "stop", "end"] {
+        let (path, body) = (format!("/v1/{begun}"), json!({"session_id": begun}));
+        assert_eq!(world.send("POST", &path, &bob, Some(&body)).status, 200);
+    }
+    let action = |session: &str, agent: &str| json!({"action": {"kind": "tool", "tool": "read_file", "session_id": session, "agent": agent}});
+    let judge =
+        |session: &str, agent: &str| world.send("POST", "/v1/evaluate", &bob, Some(&action(session, agent)));
+    assert_eq!(judge("first", "x").body["decision"], "warn");
+    for session in ["prompt", "stop", "end"] {
+        assert_eq!(judge(session, "").body["decision"], "block", "begun by {session}");
+    }
+    assert_eq!(judge("first", "account").status, 403, "an account is nobody's agent");
+}
