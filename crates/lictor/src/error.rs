@@ -131,6 +131,16 @@ pub enum Error {
     /// An evaluation that asks nobody anything, or has been answered.
     #[error("decision {0} does not wait for an answer")]
     NotAsked(u64),
+    /// More or fewer answers than an evaluation has questions.
+    #[error("answers to decision {id}: {given} came, {needed} needed, one for each question in order")]
+    AnswerCount {
+        /// The evaluation.
+        id: u64,
+        /// Its questions.
+        needed: usize,
+        /// The answers.
+        given: usize,
+    },
     /// A session that cannot be another's subagent, or have a limit, any more.
     #[error("the session `{0}` has begun already, without that parent or that limit")]
     HasBegun(String),
@@ -197,6 +207,7 @@ impl Error {
             Self::NoCouncil { .. } | Self::CouncilElsewhen { .. } => "no_council",
             Self::NoDecision(_) => "no_decision",
             Self::NotAsked(_) => "not_asked",
+            Self::AnswerCount { .. } => "answer_count",
             Self::HasBegun(_) => "has_begun",
             Self::Anchor { .. } => "anchor",
         }
@@ -232,6 +243,7 @@ impl Error {
             Self::NoCouncil { .. } | Self::CouncilElsewhen { .. } => "look with `lictor council list`",
             Self::NoDecision(_) => "use the `id` of an evaluation that was not dry",
             Self::NotAsked(_) => "evaluate the action again; only a decision `ask` can be answered, once",
+            Self::AnswerCount { .. } => "give one answer for each entry of `asked`, in order",
             Self::HasBegun(_) => "delegate before the subagent's first action, or give it another session",
         }
     }

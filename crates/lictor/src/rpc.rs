@@ -26,6 +26,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
+use crate::error::Error;
 use crate::forms::{EvaluationForm, meant_kind};
 use crate::runtime::Runtime;
 
@@ -199,7 +200,11 @@ impl Call<'_> {
     fn resolve(&self, params: ResolveParams) -> Result<Value, RpcError> {
         self.access.permit_resolving()?;
         let answers = params.answers.into_iter().map(Into::into).collect();
-        to_json(&EvaluationForm::from(&self.runtime.resolve(params.id, answers)?))
+        let resolved = self.runtime.resolve(params.id, answers).map_err(|error| match error {
+            Error::AnswerCount { .. } => RpcError::Params(error.to_string()),
+            error => error.into(),
+        })?;
+        to_json(&EvaluationForm::from(&resolved))
     }
 
     fn delegate(&self, params: DelegateParams) -> Result<Value, RpcError> {
@@ -225,7 +230,7 @@ impl Call<'_> {
 
     fn approvals(&self) -> Result<Value, RpcError> {
         let now = self.runtime.project().options().now();
-        let pending = self.runtime.approvals().pending(now).map_err(crate::error::Error::from)?;
+        let pending = self.runtime.approvals().pending(now).map_err(Error::from)?;
         let rows: Vec<ApprovalForm> = pending.into_iter().map(ApprovalForm::of).collect();
         to_json(&rows)
     }

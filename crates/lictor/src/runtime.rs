@@ -364,7 +364,8 @@ impl Runtime {
     /// [`questions`](Evaluation::questions), in order. What comes back is `pass`, `warn` or `block`.
     ///
     /// # Errors
-    /// When there is no such evaluation, or it does not wait for an answer.
+    /// When there is no such evaluation, or it does not wait for an answer, or there are more or fewer answers than
+    /// questions: then it waits on.
     pub fn resolve(&self, id: u64, answers: Vec<Answer>) -> Result<Evaluation, Error> {
         let query = Query::all()
             .after(id.saturating_sub(1))
@@ -378,6 +379,11 @@ impl Runtime {
         let (action, mut evaluation) = (evaluated.action.into_owned(), evaluated.evaluation.into_owned());
         if evaluation.decision != Decision::Ask || !self.inner.engine.is_waiting(&action, &evaluation)? {
             return Err(Error::NotAsked(id));
+        }
+        // A wrong number is a slip of the program in between, not a person's no.
+        let (needed, given) = (evaluation.questions().len(), answers.len());
+        if needed != given {
+            return Err(Error::AnswerCount { id, needed, given });
         }
         evaluation.id = Some(id);
         let resolved = self.inner.engine.resolve_waiting(&action, evaluation, answers);

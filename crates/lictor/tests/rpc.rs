@@ -279,6 +279,24 @@ fn of_two_answers_at_once_one_counts() {
 }
 
 #[test]
+fn a_wrong_number_of_answers_is_no_answer() {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = runtime(&Told::default(), directory.path());
+    let action = json!({"kind": "submit_task", "task_type": "deploy", "session_id": "s"});
+    let asked = rpc::dispatch(&runtime, "evaluate", json!({"action": action})).unwrap();
+    let count = asked["asked"].as_array().unwrap().len();
+    let answer = |count: usize| {
+        rpc::dispatch(&runtime, "resolve", json!({"id": asked["id"], "answers": vec![true; count]}))
+    };
+    for wrong in [0, count + 1] {
+        let refused = answer(wrong).unwrap_err();
+        assert_eq!(refused.kind(), "invalid_params");
+        assert!(refused.to_string().contains(&format!("{wrong} came, {count} needed")), "{refused}");
+    }
+    assert_eq!(answer(count).unwrap()["decision"], "pass");
+}
+
+#[test]
 fn sixteen_clients_lose_nothing() {
     const CLIENTS: usize = 16;
     const CALLS: usize = 40;

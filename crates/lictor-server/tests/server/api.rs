@@ -411,3 +411,21 @@ fn no_session_stands_beside_the_account() {
     }
     assert_eq!(judge("first", "account").status, 403, "an account is nobody's agent");
 }
+
+#[test]
+fn a_wrong_number_of_answers_leaves_the_question_open() {
+    let world = world();
+    let ada = world.token("acme", "person", "ada");
+    let asked = world.judge(&ada, &json!({"kind": "tool", "tool": "write_file", "session_id": "s"}));
+    assert_eq!(asked["decision"], "ask", "{asked}");
+    let answer = |answers: Value| {
+        world.send("POST", "/v1/resolve", &ada, Some(&json!({"id": asked["id"], "answers": answers})))
+    };
+    for wrong in [json!([]), json!([true, true])] {
+        let refused = answer(wrong);
+        assert_eq!(refused.status, 400, "{}", refused.body);
+        assert!(refused.body["detail"].as_str().unwrap().contains("1 needed"), "{}", refused.body);
+    }
+    let answered = answer(json!([true]));
+    assert_eq!((answered.status, &answered.body["decision"]), (200, &json!("pass")), "{}", answered.body);
+}
