@@ -22,7 +22,7 @@ const REFUSALS: [(u16, &str); 9] = [
         "Something else is under way, or was answered already, or the idempotency key was used for something else.",
     ),
     (413, "The body is too large."),
-    (422, "The policy is refused."),
+    (422, "The policy is refused, or the tests of one."),
     (429, "Too many requests for one token."),
     (503, "The record cannot be reached; nothing was acknowledged."),
 ];

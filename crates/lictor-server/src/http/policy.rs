@@ -43,10 +43,16 @@ pub(super) struct Tests {
 /// Runs policy tests against a policy, or against the one in force when none is given.
 pub(super) fn test(call: &Call) -> Answer {
     let Tests { text, tests } = call.read()?;
-    let tests = match policy_tests::read("tests", tests.as_bytes()) {
-        Ok(tests) => tests,
-        Err(problems) => return Ok(json!({"tests": [], "failed": 0, "problems": problems})),
-    };
+    let tests = policy_tests::read("tests", tests.as_bytes()).map_err(|problems| {
+        let first = problems.first().map(|problem| format!(": {}", problem.message)).unwrap_or_default();
+        Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "tests_refused",
+            format!("the tests cannot be read{first}"),
+        )
+        .fix("correct them; `problems` lists everything")
+        .problems(problems)
+    })?;
     let text = match text {
         Some(text) => text,
         None => {

@@ -19,7 +19,7 @@ pub struct Problem {
     fix: String,
     /// Seconds after which another try makes sense.
     retry: Option<u32>,
-    /// Everything that is wrong with a policy, where it is one.
+    /// Everything that is wrong with a policy or with its tests, where it is about them.
     problems: Vec<Diagnostic>,
 }
 
@@ -50,6 +50,13 @@ impl Problem {
     #[must_use]
     pub fn retry_after(mut self, seconds: u32) -> Self {
         self.retry = Some(seconds);
+        self
+    }
+
+    /// The same, with everything that is wrong with a text.
+    #[must_use]
+    pub(super) fn problems(mut self, problems: Vec<Diagnostic>) -> Self {
+        self.problems = problems;
         self
     }
 

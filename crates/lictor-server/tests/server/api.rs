@@ -429,3 +429,14 @@ fn a_wrong_number_of_answers_leaves_the_question_open() {
     let answered = answer(json!([true]));
     assert_eq!((answered.status, &answered.body["decision"]), (200, &json!("pass")), "{}", answered.body);
 }
+
+#[test]
+fn tests_that_cannot_be_read_are_refused() {
+    let world = world();
+    let ada = world.token("acme", "person", "ada");
+    for tests in ["tests: [", "nonsense", "tests: [{name: x, expects: block}]"] {
+        let refused = world.send("POST", "/v1/policy/test", &ada, Some(&json!({"tests": tests})));
+        assert_eq!(refused.status, 422, "{tests}: {}", refused.body);
+        assert!(!refused.body["problems"].as_array().unwrap().is_empty(), "{tests}: {}", refused.body);
+    }
+}

@@ -275,8 +275,7 @@ fn of_tenants(walk: &mut Walk<'_>, ada: &str) {
     walk.ask("DELETE", &format!("/v1/tenants/acme/tokens/{id}"), ada, &json!({}));
     let policy = "/v1/tenants/acme/policy";
     walk.ask("POST", "/v1/policy/check", ada, &json!({"text": POLICY}));
-    let tests =
-        "version: 1\ntests:\n  - {name: reads, action: {kind: tool, tool: read_file}, expect: pass}\n";
+    let tests = "tests: [{name: reads, steps: [{bash: ls, expect: pass}]}]";
     walk.ask("POST", "/v1/policy/test", ada, &json!({"tests": tests}));
     let strict =
         "{version: 1, known_tools: {known: [write_file]}, access: [{tool: read_file, decision: block}]}";
