@@ -87,6 +87,8 @@ impl std::fmt::Debug for Client {
 enum Outcome {
     Answered(Value),
     Refused(Value),
+    /// The token does not count, or not any more.
+    Unknown(Value),
     /// The server is away, or cannot answer.
     Away(String),
 }
@@ -140,14 +142,10 @@ impl Client {
                     None => value,
                 })
             }
-            Outcome::Refused(problem) => {
-                let said = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
-                let kind = said("type").trim_start_matches("urn:lictor:").to_owned();
-                Err(RpcError::Server {
-                    kind,
-                    message: said("detail").to_owned(),
-                    fix: said("fix").to_owned(),
-                })
+            Outcome::Refused(problem) => Err(refusal(&problem)),
+            Outcome::Unknown(problem) => {
+                self.forget();
+                Err(refusal(&problem))
             }
             Outcome::Away(why) => match method {
                 // Nobody here knows, and what is made up would be taken for the server's word.
@@ -179,6 +177,7 @@ impl Client {
         };
         match status {
             200..=299 => Outcome::Answered(value),
+            401 => Outcome::Unknown(value),
             500.. => Outcome::Away(format!("it answered {status}")),
             _ => Outcome::Refused(value),
         }
@@ -186,9 +185,12 @@ impl Client {
 
     /// Fetches what is in force; what was fetched before stays when that fails.
     pub fn refresh(&mut self) {
-        if let Outcome::Answered(value) = self.http("GET", "/v1/bundle", None)
-            && let Ok(mut bundle) = serde_json::from_value::<Bundle>(value)
-        {
+        let value = match self.http("GET", "/v1/bundle", None) {
+            Outcome::Answered(value) => value,
+            Outcome::Unknown(_) => return self.forget(),
+            Outcome::Refused(_) | Outcome::Away(_) => return,
+        };
+        if let Ok(mut bundle) = serde_json::from_value::<Bundle>(value) {
             bundle.token = Some(Digest::of(self.settings.token.as_bytes()));
             let file = self.settings.state.join("bundle.json");
             let draft = self.settings.state.join(".bundle.json.new");
@@ -196,6 +198,16 @@ impl Client {
             if std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, &file)).is_ok() {
                 self.bundle = Some(bundle);
             }
+        }
+    }
+
+    /// A token that was taken back must not go on judging by what it once fetched.
+    fn forget(&mut self) {
+        self.bundle = None;
+        // One that cannot be removed is emptied: neither can be read as a policy.
+        let file = self.settings.state.join("bundle.json");
+        if std::fs::remove_file(&file).is_err() && file.exists() {
+            let _ = std::fs::write(&file, "");
         }
     }
 
@@ -226,7 +238,7 @@ impl Client {
             }
             (_, "evaluate") => {
                 let reason = match (&self.bundle, away, expired) {
-                    (None, ..) => format!("the server is away ({why}), and no policy was fetched before"),
+                    (None, ..) => format!("the server is away ({why}), and no policy of it is kept here"),
                     (_, Away::LastGood, true) => {
                         format!("the server is away ({why}), and the policy that was fetched has expired")
                     }
@@ -314,7 +326,7 @@ impl Client {
             let address = format!("/v1/machines/{}/records", self.machine);
             match self.http("POST", &address, Some(&json!({"records": page}))) {
                 Outcome::Answered(_) => self.sent = last,
-                Outcome::Refused(_) | Outcome::Away(_) => return,
+                Outcome::Refused(_) | Outcome::Unknown(_) | Outcome::Away(_) => return,
             }
         }
     }
@@ -323,6 +335,13 @@ impl Client {
         let page = self.store.view(|view| view.records(&Query::all().after(self.sent).limit(10_000)))?;
         Ok(json!({"records": page.iter().map(crate::http::entry).collect::<Vec<_>>()}))
     }
+}
+
+/// What a server said that did not do it.
+fn refusal(problem: &Value) -> RpcError {
+    let said = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let kind = said("type").trim_start_matches("urn:lictor:").to_owned();
+    RpcError::Server { kind, message: said("detail"), fix: said("fix") }
 }
 
 /// A name that stays.

@@ -207,3 +207,21 @@ fn what_was_fetched_with_one_token_does_not_count_for_another() {
     let said = Client::new(&world, "client", &bob).judge("read_file");
     assert_eq!(said["decision"], "block", "nothing was fetched for bob: {said}");
 }
+
+/// What was fetched with a token is gone when the token is: in the process that heard of it, and in the next one.
+#[test]
+fn a_token_that_was_taken_back_judges_nothing_without_the_server() {
+    let (mut world, _) = world(&json!({"away": "last_good"}));
+    let tokens = "/v1/tenants/acme/tokens";
+    let made = world.ask("POST", tokens, &world.operator, &json!({"kind": "person", "owner": "bob"}));
+    let (secret, id) = (made["secret"].as_str().unwrap(), made["token"]["id"].as_str().unwrap());
+    let mut client = Client::new(&world, "client", secret);
+    assert_eq!(client.judge("read_file")["decision"], "pass");
+    world.ask("DELETE", &format!("{tokens}/{id}"), &world.operator, &json!({}));
+    let refused = client.call("evaluate", json!({"action": tool("read_file")}));
+    assert_eq!(refused["error"]["data"]["kind"], "unauthorized", "{refused}");
+    world.kill();
+    assert_eq!(client.judge("read_file")["decision"], "block");
+    drop(client);
+    assert_eq!(Client::new(&world, "client", secret).judge("read_file")["decision"], "block");
+}
