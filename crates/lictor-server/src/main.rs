@@ -48,7 +48,7 @@ enum Command {
 #[derive(Debug, Args)]
 struct ServeArgs {
     /// The address to listen on.
-    #[arg(long, default_value = "127.0.0.1:4747")]
+    #[arg(long, default_value = "127.0.0.1:4747", value_parser = address)]
     listen: SocketAddr,
     /// The Unix socket to listen on as well, for programs of this user: `server.sock` in the state directory when it is not
     /// said.
@@ -165,7 +165,7 @@ struct McpArgs {
     /// A word of the program that becomes a server after limits are set.
     #[arg(long, allow_hyphen_values = true)]
     through: Vec<OsString>,
-    #[arg(long, default_value = "127.0.0.1:4748")]
+    #[arg(long, default_value = "127.0.0.1:4748", value_parser = address)]
     listen: SocketAddr,
     #[arg(long)]
     config: Option<PathBuf>,
@@ -181,8 +181,28 @@ struct McpArgs {
     server: Vec<OsString>,
 }
 
+/// The command line is wrong, as `lictor` says it: 2 would be a block.
+const USAGE: u8 = 64;
+
+/// An address to listen on. `localhost` is this machine, whatever a resolver says of it.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let numbers = match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}"),
+        None => text.to_owned(),
+    };
+    numbers.parse().map_err(|_| "say an address and a port below 65536, as in `127.0.0.1:4747`".to_owned())
+}
+
 fn main() -> ExitCode {
-    match run() {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(told) => {
+            // Nobody may be there to read it. Help and the version are no errors.
+            let _ = told.print();
+            return if told.use_stderr() { USAGE.into() } else { ExitCode::SUCCESS };
+        }
+    };
+    match run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Nobody may be there to read it.
@@ -192,8 +212,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<()> {
-    match Cli::parse().command {
+fn run(command: Command) -> Result<()> {
+    match command {
         Command::Serve(args) => serve(args),
         Command::Ui(args) => ui(args),
         Command::Sync(args) => {

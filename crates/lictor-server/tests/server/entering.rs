@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as 
 use serde_json::{Value, json};
 
 use crate::certificate::certificate;
-use crate::world::{POLICY, World, send};
+use crate::world::{POLICY, PROGRAM, World, send};
 
 #[test]
 fn a_password_is_guessed_only_so_often() {
@@ -232,4 +233,29 @@ fn heads_that_are_too_large_or_not_http_are_refused() {
         assert!(answer.is_empty() || status.starts_with('4'), "{head:.60}: {answer:.200}");
     }
     assert_eq!(world.send("GET", "/healthz", "", None).status, 200);
+}
+
+/// 2 is a block, as `lictor` has it; whoever reads exit codes must not take a slip for one.
+#[test]
+fn a_wrong_command_line_ends_as_that_of_lictor_does() {
+    let world = World::unstarted();
+    let ended = |words: &[&str]| {
+        let output = Command::new(PROGRAM).args(words).arg("--state").arg(world.state()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for address in ["foo", "127.0.0.1:99999", "localhost", "localhost:http", "example.com:80"] {
+        let (code, said) = ended(&["serve", "--listen", address]);
+        assert_eq!(code, Some(64), "{said}");
+        assert!(said.contains(address) && said.contains("127.0.0.1:4747"), "{said}");
+    }
+    assert_eq!(ended(&["serve", "--nonsense"]).0, Some(64));
+    assert_eq!(ended(&["nonsense"]).0, Some(64));
+    assert_eq!(Command::new(PROGRAM).arg("--version").output().unwrap().status.code(), Some(0));
+}
+
+#[test]
+fn this_machine_is_called_localhost_too() {
+    let mut world = World::unstarted();
+    world.begin_at("localhost:0", &[]);
+    assert!(world.url.starts_with("http://127.0.0.1:"), "{}", world.url);
 }
