@@ -297,7 +297,9 @@ pub(crate) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller, Pro
         )
     };
     let value = headers.get(header::AUTHORIZATION).ok_or_else(|| refuse("the request has no token"))?;
-    let secret = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer ")).map(str::trim);
+    let secret = value.to_str().ok().and_then(|value| value.split_once(' '));
+    let secret = secret.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    let secret = secret.map(|(_, secret)| secret.trim());
     let secret =
         secret.filter(|secret| !secret.is_empty()).ok_or_else(|| refuse("the token cannot be read"))?;
     let found = server.tenants.registry.caller(secret, now()).map_err(Problem::from)?;

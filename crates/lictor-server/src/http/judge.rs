@@ -93,6 +93,7 @@ fn unanswered(error: ApprovalError) -> Problem {
     };
     Problem::new(status, "approval", error.to_string()).fix("look at `GET /v1/approvals`")
 }
+        ApprovalError::Unknown { .. } => StatusCode::NOT_FOUND,
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

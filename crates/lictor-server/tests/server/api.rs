@@ -440,3 +440,38 @@ fn tests_that_cannot_be_read_are_refused() {
         assert!(!refused.body["problems"].as_array().unwrap().is_empty(), "{tests}: {}", refused.body);
     }
 }
+
+#[test]
+fn the_scheme_of_a_token_is_written_in_any_case() {
+    let world = world();
+    let bob = world.token("acme", "person", "bob");
+    for (value, status) in [
+        (format!("bearer {bob}"), 200),
+        (format!("BEARER  {bob}"), 200),
+        (format!("Basic {bob}"), 401),
+        (format!("Bearer{bob}"), 401),
+        ("Bearer ".to_owned(), 401),
+        (bob.clone(), 401),
+    ] {
+        let reply = send(&world.url, "GET", "/v1/whoami", "", None, &[("authorization", &value)]);
+        assert_eq!(reply.status, status, "{value}: {}", reply.body);
+    }
+}
+
+#[test]
+fn a_question_that_nobody_asked_here_is_not_found() {
+    let world = world();
+    world.tenant("other", &json!({}), POLICY);
+    let (ada, theirs) = (world.token("acme", "person", "ada"), world.token("other", "person", "ada"));
+    let write =
+        json!({"action": {"kind": "tool", "tool": "write_file", "session_id": "s"}, "unattended": true});
+    world.ask("POST", "/v1/evaluate", &ada, &write);
+    let waiting = world.ask("GET", "/v1/approvals", &ada, &json!({}));
+    let id = waiting["approvals"][0]["id"].as_str().expect("a question");
+    for (id, token) in [(id, &theirs), ("nothing", &ada)] {
+        for answer in ["approve", "deny"] {
+            let path = format!("/v1/approvals/{id}/{answer}");
+            assert_eq!(world.send("POST", &path, token, Some(&json!({}))).status, 404, "{path}");
+        }
+    }
+}
