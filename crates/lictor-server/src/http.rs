@@ -1,6 +1,7 @@
 //! The addresses of the server: who may use them, how often, and what an answer looks like. `table` lists them.
 
 mod admin;
+mod body;
 pub(crate) mod entrance;
 pub(crate) mod export;
 pub(crate) mod filter;
@@ -156,7 +157,7 @@ pub(crate) struct Call {
 impl Call {
     /// The body in the form that the endpoint takes.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        T::deserialize(&self.body).map_err(|error| Problem::bad(format!("the body does not fit: {error}")))
+        body::read(&self.body).map_err(Problem::bad)
     }
 
     /// A part of the address.
@@ -458,6 +459,9 @@ fn call(
         lictor_core::strict::from_slice(body)
             .map_err(|error| Problem::bad(format!("the body is not JSON: {error}")))?
     };
+    if let Some(why) = body::not_an_object(&body) {
+        return Err(Problem::bad(why));
+    }
     let query = parse_query(address.split_once('?').map_or("", |(_, query)| query));
     let call = Call { server: Arc::clone(server), caller, path, query, body, from: "server" };
     if call.path.contains_key("tenant") {

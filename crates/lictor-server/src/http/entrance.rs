@@ -97,11 +97,11 @@ pub(super) async fn sign_in(
     body: Result<Json<Value>, axum::extract::rejection::JsonRejection>,
 ) -> Response {
     let read = body
-        .map_err(|error| error.to_string())
-        .and_then(|Json(body)| serde_json::from_value::<SignIn>(body).map_err(|error| error.to_string()));
+        .map_err(|error| format!("the body is not JSON: {error}"))
+        .and_then(|Json(body)| super::body::read::<SignIn>(&body));
     let SignIn { tenant, uid, password } = match read {
         Ok(read) => read,
-        Err(error) => return Problem::bad(format!("the body does not fit: {error}")).into_response(),
+        Err(why) => return Problem::bad(why).into_response(),
     };
     let work = Arc::clone(&server);
     let Ok(_turn) = server.judging.acquire().await else {

@@ -1,9 +1,11 @@
 //! Judging, sessions, findings and questions.
 
 use axum::http::StatusCode;
+use lictor::rpc::{GateParams, PromptParams, RecordParams, ResolveParams, SessionParams, StopParams};
 use lictor_core::{Approval, Digest};
 use lictor_engine::{ApprovalError, Lifetime, Who};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
@@ -25,28 +27,30 @@ pub(super) fn delegate(call: &Call) -> Answer {
     Ok(call.server.tenants.delegate(&call.caller, call.read()?)?)
 }
 
-fn dispatch(call: &Call, method: &str) -> Answer {
+fn dispatch<T: DeserializeOwned>(call: &Call, method: &str) -> Answer {
+    // Here it is said what does not fit, and where.
+    call.read::<T>()?;
     Ok(call.server.tenants.dispatch(&call.caller, method, call.body.clone())?)
 }
 
 pub(super) fn stop(call: &Call) -> Answer {
-    dispatch(call, "stop")
+    dispatch::<StopParams>(call, "stop")
 }
 
 pub(super) fn prompt(call: &Call) -> Answer {
-    dispatch(call, "prompt")
+    dispatch::<PromptParams>(call, "prompt")
 }
 
 pub(super) fn session(call: &Call) -> Answer {
-    dispatch(call, "session")
+    dispatch::<SessionParams>(call, "session")
 }
 
 pub(super) fn end(call: &Call) -> Answer {
-    dispatch(call, "end")
+    dispatch::<SessionParams>(call, "end")
 }
 
 pub(super) fn reset(call: &Call) -> Answer {
-    dispatch(call, "reset")
+    dispatch::<SessionParams>(call, "reset")
 }
 
 pub(super) fn gate(call: &Call) -> Answer {
@@ -55,16 +59,16 @@ pub(super) fn gate(call: &Call) -> Answer {
     if pushed.into_iter().flatten().any(|entry| !entry.is_object()) {
         return Err(Problem::bad("an entry of `pre-push` is an object with `local` and `remote`"));
     }
-    dispatch(call, "gate")
+    dispatch::<GateParams>(call, "gate")
 }
 
 pub(super) fn record(call: &Call) -> Answer {
-    dispatch(call, "record")
+    dispatch::<RecordParams>(call, "record")
 }
 
 pub(super) fn resolve(call: &Call) -> Answer {
     not_a_program(call)?;
-    dispatch(call, "resolve")
+    dispatch::<ResolveParams>(call, "resolve")
 }
 
 pub(super) fn approvals(call: &Call) -> Answer {
@@ -89,11 +93,11 @@ fn who(call: &Call) -> Who {
 fn unanswered(error: ApprovalError) -> Problem {
     let status = match error {
         ApprovalError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
+        ApprovalError::Unknown { .. } => StatusCode::NOT_FOUND,
         _ => StatusCode::CONFLICT,
     };
     Problem::new(status, "approval", error.to_string()).fix("look at `GET /v1/approvals`")
 }
-        ApprovalError::Unknown { .. } => StatusCode::NOT_FOUND,
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

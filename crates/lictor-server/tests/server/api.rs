@@ -475,3 +475,26 @@ fn a_question_that_nobody_asked_here_is_not_found() {
         }
     }
 }
+
+#[test]
+fn a_body_is_an_object_and_what_does_not_fit_is_named() {
+    let world = world();
+    let bob = world.token("acme", "person", "bob");
+    let said = |path: &str, body: &str| {
+        let reply = send(&world.url, "POST", path, &bob, Some(body), &[]);
+        assert_eq!(reply.status, 400, "{path} {body}: {}", reply.body);
+        let detail = reply.body["detail"].as_str().unwrap().to_owned();
+        assert!(!detail.contains("struct") && !detail.contains("Params"), "{detail}");
+        detail
+    };
+    let by_position = json!([tool("read_file"), "enforce", false]).to_string();
+    for body in ["[]", "null", "1", "\"text\"", &by_position] {
+        for path in ["/v1/evaluate", "/v1/stop", "/v1/session", "/v1/delegate"] {
+            assert!(said(path, body).contains("must be a JSON object"));
+        }
+    }
+    assert!(said("/v1/evaluate", "{\"action\": null}").contains("`action`"));
+    assert!(said("/v1/evaluate", "{\"action\": [\"bash\"]}").contains("`action`"));
+    assert!(said("/v1/evaluate", "{}").contains("`action`"));
+    assert!(said("/v1/stop", "{\"session_id\": []}").contains("`session_id`"));
+}
