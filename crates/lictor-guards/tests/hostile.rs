@@ -125,9 +125,10 @@ proptest! {
     ) {
         let cases: Vec<_> = own_corpus().iter().flat_map(|path| read_cases(path)).collect();
         let judge = Judge::new();
-        let harmless: Vec<_> = cases.iter().filter(|case| {
-            case.class == "everyday" && !case.command.contains("cd ") && !case.command.contains("pushd") && !case.command.contains('\n')
-        }).collect();
+        // What moves elsewhere, or changes how words are split, makes another command of the next one.
+        let changes = |command: &str| ["cd ", "pushd", "IFS=", "\n"].iter().any(|word| command.contains(word));
+        let harmless: Vec<_> =
+            cases.iter().filter(|case| case.class == "everyday" && !changes(&case.command)).collect();
         let stopped: Vec<_> = cases.iter().filter(|case| case.expect == Expect::Block).collect();
         let mut command = String::new();
         for (index, joint) in prefix {
