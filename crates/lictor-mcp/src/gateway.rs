@@ -219,8 +219,8 @@ impl Gateway {
     /// The server has sent a line that could be read in more than one way. Whoever waits for it is told, not left waiting.
     pub fn misread(&mut self, line: &[u8]) -> Vec<Out> {
         let id = id_in(line).filter(|id| self.waiting.contains_key(&id.to_string()));
-        let Some(id) = id else { return Vec::new() };
-        let error = Message::error(&id, -32603, "the server's answer is not one message of strict JSON-RPC");
+        let (Some(id), Err(why)) = (id, Message::parse(line)) else { return Vec::new() };
+        let error = Message::error(&id, -32603, &format!("the server's answer cannot be used: {why}"));
         self.from_server(error)
     }
 

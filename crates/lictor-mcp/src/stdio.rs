@@ -126,15 +126,15 @@ fn pump_client(lines: impl Read, hub: &Hub<Streams>) {
     });
 }
 
-/// The same for the server. What cannot be understood is not passed on in part, and after a line that is too long nothing
-/// is: whoever waits for it would wait for ever.
+/// The same for the server. What cannot be understood is not passed on in part. Whoever waits for a line that is too long is
+/// told; where it does not say who that is, nothing comes after it: somebody would wait for ever.
 pub(crate) fn pump_server(lines: impl Read, inbox: &dyn Inbox) {
-    each_line(lines, |line, _| {
+    each_line(lines, |line, rest| {
         let told = match Message::parse(line) {
             Ok(message) => inbox.receive(message, &Via::default()),
             Err(_) => inbox.misread(line),
         };
-        told && !is_cut(line)
+        told && (!is_cut(line) || id_in(line).is_some() && skip_line(rest).is_ok())
     });
 }
 

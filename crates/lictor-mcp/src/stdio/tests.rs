@@ -87,3 +87,43 @@ fn lines_are_the_same_however_they_arrive() {
     }
     assert!(seen > 50_000, "{seen}");
 }
+
+/// What came, each line by its beginning.
+#[derive(Default)]
+struct Heard(std::sync::Mutex<Vec<String>>);
+
+impl Heard {
+    fn note(&self, what: String) -> bool {
+        self.0.lock().unwrap().push(what);
+        true
+    }
+}
+
+impl Inbox for Heard {
+    fn receive(&self, message: Message, _: &Via) -> bool {
+        self.note(message.method().unwrap_or_default().to_owned())
+    }
+
+    fn misread(&self, line: &[u8]) -> bool {
+        self.note(format!("misread {}", id_in(line).unwrap_or_default()))
+    }
+
+    fn ended(&self) {}
+}
+
+#[test]
+fn a_line_of_the_server_that_is_too_long_ends_nothing_where_it_says_whom_it_answers() {
+    let long = "x".repeat(MAX_LINE + 100);
+    let next = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/next\"}\n";
+    for (line, then) in [
+        (
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"{long}\"}}\n{next}"),
+            vec!["misread 7", "notifications/next"],
+        ),
+        (format!("{{\"jsonrpc\":\"2.0\",\"result\":\"{long}\",\"id\":7}}\n{next}"), vec!["misread null"]),
+    ] {
+        let heard = Heard::default();
+        pump_server(line.as_bytes(), &heard);
+        assert_eq!(*heard.0.lock().unwrap(), then);
+    }
+}
