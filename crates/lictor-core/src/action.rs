@@ -11,7 +11,7 @@ use crate::digest::Digest;
 use crate::fixable::Fixable;
 use crate::text::visible_line;
 
-/// What kind of thing an action is. Agents' tool names map to these; unknown ones stay nameable.
+/// The kind of an action. Agents' tool names map to these; an unknown name becomes [`ActionKind::Other`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ActionKind {
     /// Reads files: `payload.path` (or `paths`).
@@ -22,7 +22,7 @@ pub enum ActionKind {
     Bash,
     /// Runs code: `payload.language`, `payload.code`.
     ExecuteCode,
-    /// Submits a task: `task_type` and whatever the task needs.
+    /// Submits a task: `task_type` and the fields that the task needs.
     SubmitTask,
     /// Fetches from the network: `payload.url`.
     Fetch,
@@ -51,7 +51,7 @@ impl ActionKind {
         }
     }
 
-    /// The kind of that name; [`ActionKind::Other`] when it is not one of ours.
+    /// The kind with this name; [`ActionKind::Other`] when the name is unknown.
     #[must_use]
     pub fn from_name(name: &str) -> Self {
         match name {
@@ -86,7 +86,7 @@ impl<'de> Deserialize<'de> for ActionKind {
     }
 }
 
-/// On whose behalf an action happens.
+/// The person and the agent on whose behalf an action happens.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Actor {
     /// The organisation, where one installation serves several.
@@ -95,19 +95,20 @@ pub struct Actor {
     /// The person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// The person's address, as it was when the action was judged: the record must still name somebody who is gone.
+    /// The person's address when the action was judged. It is kept so that the record names people whose account
+    /// is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// The person's role, from whoever knows people: a server, never the agent.
+    /// The person's role. It comes from an identity provider such as the server, never from the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// What the person may do, from whoever knows people. `None` when nobody was asked.
+    /// What the person may do, from the same source. `None` when no source was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<String>>,
     /// The person's groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// The agent program (`claude-code`, `codex`, …). Empty when a library user did not say.
+    /// The agent program (`claude-code`, `codex`, …). Empty when a library user did not set it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub agent: String,
     /// Main agent first, then each subagent that was started by the one before it.
@@ -115,22 +116,22 @@ pub struct Actor {
     pub chain: Vec<String>,
 }
 
-/// How an action came about.
+/// How an action was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
-    /// A person is at work with the agent.
+    /// A person works with the agent.
     Interactive,
     /// An agent was started by another one.
     Subagent,
-    /// Nobody watches: a job, a schedule.
+    /// No person watches: a job or a schedule.
     Background,
-    /// A program called.
+    /// A program called the API.
     Api,
 }
 
 impl Tier {
-    /// All of them, with their names.
+    /// All tiers with their names.
     pub const ALL: [(&str, Self); 4] = [
         ("interactive", Self::Interactive),
         ("subagent", Self::Subagent),
@@ -138,7 +139,7 @@ impl Tier {
         ("api", Self::Api),
     ];
 
-    /// Its name.
+    /// The tier's name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -150,7 +151,7 @@ impl Tier {
     }
 }
 
-/// Which session: session ids of different agents may collide, so the agent is part of the key.
+/// Identifies a session. Session ids of different agents may collide, so the agent is part of the key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SessionKey {
     /// The agent program.
@@ -160,16 +161,17 @@ pub struct SessionKey {
 }
 
 impl SessionKey {
-    /// The agent under whose name the accounts of people stand on a server.
+    /// The agent name that a server uses for the accounts of people.
     pub const ACCOUNT: &str = "account";
 
-    /// The account of a person: the session above all of theirs. It begins with their first action and never ends.
+    /// The account of a person: the parent of all their sessions. It begins with their first action and never
+    /// ends.
     #[must_use]
     pub fn account(owner: impl Into<String>) -> Self {
         Self { agent: Self::ACCOUNT.to_owned(), id: owner.into() }
     }
 
-    /// Whether it is an account, in which no agent works.
+    /// Whether this is an account. No agent works in an account.
     #[must_use]
     pub fn is_account(&self) -> bool {
         self.agent == Self::ACCOUNT
@@ -179,7 +181,7 @@ impl SessionKey {
 /// The longest session id that is accepted.
 pub const MAX_SESSION_ID: usize = 256;
 
-/// For people: an id is whatever an agent or a program says, and must not read as anything else.
+/// Escapes control characters: an id is text from an agent or a program, and must not look like other output.
 impl fmt::Display for SessionKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let id = visible_line(&self.id);
@@ -190,7 +192,7 @@ impl fmt::Display for SessionKey {
 /// What an agent wants to do. Immutable once evaluation starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Action {
-    /// What kind of thing.
+    /// The kind of action.
     pub kind: ActionKind,
     /// The agent's own name for the tool (`Bash`, `mcp__github__create_issue`).
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -198,13 +200,13 @@ pub struct Action {
     /// The tool's input.
     #[serde(default)]
     pub payload: Map<String, Value>,
-    /// For `submit_task` and for routing: `deploy`, `release`, ….
+    /// The task type, for `submit_task` and for routing: `deploy`, `release`, ….
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_type: Option<String>,
     /// The session, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionKey>,
-    /// The session that started this one (subagents).
+    /// The session that started this one, for subagents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_session: Option<SessionKey>,
     /// The agent's id for this one call. Not part of the digest.
@@ -213,19 +215,19 @@ pub struct Action {
     /// Absolute directory that the action happens in. Empty when unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cwd: String,
-    /// For whom.
+    /// On whose behalf.
     #[serde(default)]
     pub actor: Actor,
-    /// How it came about, where that is known.
+    /// How it was started, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
-    /// When it was asked for. Not part of the digest.
+    /// When the agent requested it. Not part of the digest.
     #[serde(default)]
     pub at: Timestamp,
 }
 
 impl Action {
-    /// An action of that kind with that payload and nothing else.
+    /// An action with this kind and payload and no other fields.
     #[must_use]
     pub fn new(kind: ActionKind, payload: Map<String, Value>) -> Self {
         Self {
@@ -261,7 +263,7 @@ impl Action {
         Self::new(ActionKind::Write, one("path", path.into()))
     }
 
-    /// Submitting a task of that type.
+    /// Submitting a task of this type.
     #[must_use]
     pub fn task(task_type: impl Into<String>) -> Self {
         let mut action = Self::new(ActionKind::SubmitTask, Map::new());
@@ -269,14 +271,14 @@ impl Action {
         action
     }
 
-    /// The same action in that session.
+    /// The same action in the session with this id.
     #[must_use]
     pub fn in_session(mut self, id: impl Into<String>) -> Self {
         self.session = Some(SessionKey { agent: self.actor.agent.clone(), id: id.into() });
         self
     }
 
-    /// The same action by that agent. Keeps the session key in step.
+    /// The same action by this agent. Updates the session key too.
     #[must_use]
     pub fn by_agent(mut self, agent: impl Into<String>) -> Self {
         self.actor.agent = agent.into();
@@ -286,7 +288,7 @@ impl Action {
         self
     }
 
-    /// The same action in that directory.
+    /// The same action in this directory.
     #[must_use]
     pub fn in_dir(mut self, cwd: impl Into<String>) -> Self {
         self.cwd = cwd.into();
@@ -299,12 +301,12 @@ impl Action {
         self.payload.get(field).and_then(Value::as_str)
     }
 
-    /// Whether the action has what its kind needs. One that has not cannot be judged.
+    /// Checks that the action has the fields that its kind needs. An incomplete action cannot be judged.
     ///
     /// # Errors
-    /// The first thing that is missing or out of bounds.
+    /// The first field that is missing or out of bounds.
     pub fn validate(&self) -> Result<(), ActionError> {
-        // One of these has to be there: a patch names its own files, a web search its own words.
+        // One of these is required: a patch names its own files, a web search its own query.
         let needed: &[&'static str] = match &self.kind {
             ActionKind::Bash => &["command"],
             ActionKind::ExecuteCode => &["code"],
@@ -333,8 +335,8 @@ impl Action {
         Ok(())
     }
 
-    /// Identifies what is to be done: kind, tool, task type, canonical payload, cwd, actor and session are in;
-    /// tool-use id, time and permission mode are not.
+    /// The digest of the action. It covers kind, tool, task type, canonical payload, cwd, actor and session. It
+    /// does not cover tool-use id, time and permission mode.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let payload = canonical::object_bytes(&self.payload);
@@ -356,24 +358,24 @@ impl Action {
 /// Why an action cannot be judged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ActionError {
-    /// The payload lacks what every action of this kind has.
+    /// The payload lacks a field that every action of this kind has.
     #[error("a `{kind}` action needs the text field `{field}` in its payload")]
     Missing {
         /// The kind.
         kind: String,
-        /// What is missing.
+        /// The missing field.
         field: &'static str,
     },
-    /// No kind at all.
+    /// The kind is empty.
     #[error("the action has no kind; say what it does, for example `bash`")]
     NoKind,
     /// A session id that is empty or too long.
     #[error("a session id must have 1 to {limit} bytes")]
     SessionId {
-        /// The most bytes.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// A session cannot have started itself.
+    /// The session names itself as its parent.
     #[error("a session cannot be its own parent; leave `parent_session` out for a main session")]
     OwnParent,
 }

@@ -1,5 +1,5 @@
-//! What a person is asked, what they answer, and what an answer allows: exactly that action, in that session,
-//! under that policy.
+//! Approvals: the question for a person, the answer, and what the answer allows, which is exactly this action, in
+//! this session, under this policy.
 
 mod answer;
 mod grant;
@@ -21,17 +21,17 @@ use crate::evaluation::Evaluation;
 use crate::facts::Facts;
 use crate::policy::Violation;
 
-/// How many digits of an id people see.
+/// How many digits of an id are shown to people.
 const SHORT: usize = 12;
 
-/// One point that needs a person's word.
+/// One point that needs a person's approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
     /// The guard that asks.
     pub guard: String,
-    /// Where it stands in the graph.
+    /// Its position in the graph.
     pub path: String,
-    /// Its rule or policy, when it has several.
+    /// The rule or policy of the guard, when the guard has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// What it asks.
@@ -39,7 +39,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Identifies it in a grant.
+    /// Identifies the point in a grant.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let rule = self.rule.as_deref();
@@ -54,56 +54,57 @@ impl Point {
     }
 }
 
-/// The action that a question is about, as the agent sent it: nothing is taken out of what a person is asked.
+/// The action that the question is about, unredacted: the person sees it as the agent sent it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
     /// The action.
     pub action: Action,
     /// What it would do.
     pub facts: Facts,
-    /// The policies that ask, with what their checks found.
+    /// The policies that ask, with the results of their checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Violation>,
 }
 
-/// A question that waits for a person.
+/// A question that waits for a person's answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
-    /// A full digest. The same question about the same action has the same id; people see and type its beginning.
+    /// A full digest. The same question about the same action has the same id; people see and type a prefix of
+    /// it.
     pub id: String,
-    /// What would be allowed.
+    /// What the approval would allow.
     pub request: Request,
-    /// Every point that needs a yes, in order.
+    /// Every point that needs approval, in order.
     pub asked: Vec<Point>,
-    /// The files that the action would run or read, as they were when it was asked.
+    /// The files that the action would run or read, with their content at the time of the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pins: Vec<Pin>,
-    /// What a person is shown. Kept only as long as the question waits, and never in the log.
+    /// What the person is shown. Kept only while the question is pending, and never in the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Box<Shown>>,
     /// When it was first asked.
     pub requested_at: Timestamp,
-    /// When the question lapses.
+    /// When the question expires.
     pub expires: Timestamp,
-    /// How it stands.
+    /// The state of the question.
     pub state: ApprovalState,
-    /// Who has to say yes.
+    /// Who has to approve.
     #[serde(default, skip_serializing_if = "Quorum::is_anybody")]
     pub quorum: Quorum,
-    /// Who said yes.
+    /// Who has approved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub yes: Vec<Who>,
 }
 
-/// How a question stands.
+/// The state of a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ApprovalState {
-    /// Nobody has answered.
+    /// Not answered.
     Pending,
-    /// Somebody said yes; the grant of the same id carries it.
+    /// Approved; the grant has the same id.
     Granted(Who),
-    /// Somebody said no. Asking again before it lapses is refused with the same answer.
+    /// Denied. Asking again before it expires gives the same answer.
     Denied {
         /// Who.
         #[serde(flatten)]
@@ -112,23 +113,23 @@ pub enum ApprovalState {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// The action happened: whoever was asked elsewhere, in the agent's own prompt, has answered.
+    /// The action happened: a person has approved it elsewhere, in the agent's own prompt.
     Elsewhere,
 }
 
-/// Who answered, when, and through what.
+/// Who answered, when, and through which channel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Who {
     /// The person, as the system knows them.
     pub by: String,
     /// When.
     pub at: Timestamp,
-    /// Through what: `cli`, `server`, ….
+    /// The channel: `cli`, `server`, ….
     pub from: String,
 }
 
 impl Approval {
-    /// The question that an evaluation of an action leaves open.
+    /// The question that the evaluation of an action leaves open.
     #[must_use]
     pub fn of(
         evaluation: &Evaluation,
@@ -155,14 +156,14 @@ impl Approval {
         }
     }
 
-    /// What people see of its id.
+    /// The id as it is shown to people.
     #[must_use]
     pub fn short(&self) -> &str {
         self.id.get(..SHORT).unwrap_or(&self.id)
     }
 
-    /// Whether it is what was asked: its id stands for its request, and what is shown is the action that the request
-    /// names.
+    /// Whether the approval is consistent: its id matches its request, and the action shown is the one that the
+    /// request names.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let shows_it = |shown: &Shown| {
@@ -171,32 +172,32 @@ impl Approval {
         self.id == self.request.id() && self.shown.as_deref().is_none_or(shows_it)
     }
 
-    /// The same without what only the person who is asked may see.
+    /// The same without the part that only the person who is asked may see.
     #[must_use]
     pub fn for_the_log(&self) -> Self {
         Self { shown: None, ..self.clone() }
     }
 
-    /// The same, with who has to say yes.
+    /// The same with this quorum.
     #[must_use]
     pub fn by(mut self, quorum: Quorum) -> Self {
         self.quorum = quorum;
         self
     }
 
-    /// The person for whom the action would be done.
+    /// The person on whose behalf the action would be done.
     #[must_use]
     pub fn own(&self) -> Option<&str> {
         self.shown.as_deref()?.action.actor.user.as_deref()
     }
 
-    /// Whether it still waits for an answer.
+    /// Whether it is still pending.
     #[must_use]
     pub fn is_pending(&self, now: Timestamp) -> bool {
         self.state == ApprovalState::Pending && now < self.expires
     }
 
-    /// The grant that a yes to all of it makes. `after` is the end of the log when it was given.
+    /// The grant that results from approving all points. `after` is the end of the log when it was given.
     #[must_use]
     pub fn grant(&self, who: Who, lifetime: Lifetime, expires: Timestamp, after: u64) -> Grant {
         Grant {

@@ -1,4 +1,4 @@
-//! For whom a rule is: agents, subagents, prompts, tasks.
+//! To whom a rule applies: agents, subagents, prompts, tasks.
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::action::{Action, SessionKey};
 use crate::session::SessionState;
 
-/// For whom a rule is. What is not said is for all; of several, each has to fit. Names may be globs.
+/// To whom a rule applies. An empty list applies to all; if several lists are given, each has to match. Names may
+/// be globs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Audience {
@@ -22,19 +23,19 @@ pub struct Audience {
 }
 
 impl Audience {
-    /// Whether it is for all.
+    /// Whether it applies to all.
     #[must_use]
     pub fn is_everybody(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether a rule may be for that agent.
+    /// Whether a rule may apply to this agent.
     #[must_use]
     pub fn includes_agent(&self, agent: &str) -> bool {
         fits(&self.agent, Some(agent))
     }
 
-    /// Whether a rule is for this action. Who is not known is not meant.
+    /// Whether a rule applies to this action. An unknown agent, subagent, prompt or task never matches.
     #[must_use]
     pub fn includes(&self, action: &Action, session: &SessionState) -> bool {
         let named = action.session.as_ref().map(|key| key.agent.as_str()).filter(|name| !name.is_empty());
@@ -45,7 +46,7 @@ impl Audience {
             && fits(&self.task, action.task_type.as_deref())
     }
 
-    /// Whether a rule is for this session, where no action is at hand.
+    /// Whether a rule applies to this session, where there is no action.
     #[must_use]
     pub fn includes_session(&self, key: &SessionKey, session: &SessionState, subagent: Option<&str>) -> bool {
         fits(&self.agent, Some(key.agent.as_str()).filter(|name| !name.is_empty()))

@@ -1,8 +1,8 @@
-//! What programs that a policy names are given, and what they may answer: one form of JSON for guards, callbacks, feedback
-//! and the checks before an agent may stop.
+//! The JSON protocol of the programs that a policy names: the same input and output for guards, callbacks,
+//! feedback and completion checks.
 //!
-//! Every document has `lictor` (the version of the form), `for` and `name`, and the `session`. Fields may be added within
-//! a version; nothing else changes.
+//! Every document has `lictor` (the protocol version), `for`, `name` and `session`. Fields may be added within a
+//! version; nothing else changes.
 
 use std::collections::BTreeMap;
 
@@ -20,15 +20,15 @@ use crate::session::SessionState;
 use crate::text;
 use crate::trace::GivenVerdict;
 
-/// The version of the form.
+/// The protocol version.
 pub const FORM: u32 = 1;
 
-/// How much of a reason or a way out is kept.
+/// How many characters of a reason or a fix are kept.
 const WORDS: usize = 500;
-/// How many notes, and how many tags, one answer may leave.
+/// How many annotations, and how many tags, one answer may set.
 const MAX_REMARKS: usize = 32;
 
-/// A session as programs see it.
+/// A session as it is passed to programs.
 #[must_use]
 pub fn session(key: &SessionKey, state: &SessionState, now: Timestamp) -> Json {
     json!({
@@ -54,7 +54,7 @@ pub fn session(key: &SessionKey, state: &SessionState, now: Timestamp) -> Json {
     })
 }
 
-/// What a guard's program is given.
+/// The input of a guard's program.
 #[must_use]
 pub fn guard(name: &str, action: &Action, context: &Context<'_>) -> Json {
     let said = |given: &GivenVerdict| json!({"guard": given.guard(), "decision": given.verdict.value().as_str(), "reason": given.verdict.reason()});
@@ -73,7 +73,7 @@ pub fn guard(name: &str, action: &Action, context: &Context<'_>) -> Json {
     })
 }
 
-/// What a callback's program is given.
+/// The input of a callback's program.
 #[must_use]
 pub fn callback(call: &Call<'_>) -> Json {
     let context = call.context;
@@ -93,7 +93,7 @@ pub fn callback(call: &Call<'_>) -> Json {
     })
 }
 
-/// What a program of a guard or a callback may print.
+/// The output of a guard's or a callback's program.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Given {
@@ -111,11 +111,11 @@ struct Given {
     evidence: Option<Json>,
 }
 
-/// Reads the answer of a guard's or a callback's program: `{"passed": bool, "message"?}`, or
-/// `{"decision": "pass" | "warn" | "ask" | "block", "reason"?, "fix"?, "risk"?, "annotations"?, "tags"?, "evidence"?}`.
+/// Parses the output of a guard's or a callback's program: `{"passed": bool, "message"?}`, or `{"decision":
+/// "pass" | "warn" | "ask" | "block", "reason"?, "fix"?, "risk"?, "annotations"?, "tags"?, "evidence"?}`.
 ///
 /// # Errors
-/// What is wrong with it. No answer is ever taken for a pass.
+/// What is wrong with it. A missing answer never counts as a pass.
 pub fn answer(printed: &[u8]) -> Result<CallbackResult, String> {
     let Ok(given) = serde_json::from_slice::<Given>(printed) else {
         let shown = text::clean(&text::visible_line(String::from_utf8_lossy(printed).trim()), 80);

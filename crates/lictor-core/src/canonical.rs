@@ -1,4 +1,4 @@
-//! One byte form for one JSON value: object keys sorted by bytes, no insignificant white space.
+//! Canonical JSON: object keys sorted by bytes, no insignificant white space.
 
 use serde_json::{Map, Value};
 
@@ -51,7 +51,7 @@ fn object(map: &Map<String, Value>, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// A string as JSON writes it. Writing to memory cannot fail, and a text always has a JSON form.
+/// Appends a JSON string. Writing to memory cannot fail, and every text has a JSON form.
 fn text(value: &str, out: &mut Vec<u8>) {
     let _ = serde_json::to_writer(out, value);
 }

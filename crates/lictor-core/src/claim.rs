@@ -1,24 +1,24 @@
-//! What a pass depends on in the session, so that it can be checked again at the moment it is recorded.
+//! The session conditions that a pass depends on, so that they can be checked again when the pass is recorded.
 
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
 use crate::session::SessionState;
 
-/// One condition on the state of a session that a guard has relied on.
+/// One condition on the session state that a guard relied on.
 ///
-/// Guards judge a snapshot. By the time their judgement is recorded, another action of the same session may have
-/// taken the last place; the engine then checks every claim again, alone with the store.
+/// Guards judge a snapshot. Before their verdict is recorded, another action of the same session may have used up
+/// a limit. The engine therefore checks every claim again while it holds the store's lock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Claim {
-    /// Uses so much of a budget. Reserved when the action is allowed, settled when its outcome is known.
+    /// Uses this much of a budget. Reserved when the action is allowed, settled when its outcome is known.
     Spend {
         /// The budget's name.
         budget: String,
         /// How much.
         amount: u64,
-        /// How much there is in all. Exactly this much may be used; 0 is nothing.
+        /// The whole budget. Exactly this much may be used; 0 allows nothing.
         limit: u64,
     },
     /// One more action that is not blocked.
@@ -36,7 +36,7 @@ pub enum Claim {
         /// The most in one minute.
         per_minute: u64,
     },
-    /// One more action of a streak.
+    /// One more action in a streak of the same tag.
     Streak {
         /// The tag.
         tag: String,
@@ -46,7 +46,7 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// Whether it holds in that state.
+    /// Whether the claim holds in this state.
     #[must_use]
     pub fn holds(&self, state: &SessionState, now: Timestamp) -> bool {
         match self {
@@ -60,7 +60,7 @@ impl Claim {
         }
     }
 
-    /// What is said when it held at first and not any more.
+    /// The reason that is given when a claim no longer holds.
     #[must_use]
     pub fn lost(&self) -> String {
         match self {

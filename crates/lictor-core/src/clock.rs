@@ -1,4 +1,4 @@
-//! Time as data. Pure crates never read a clock; whoever composes them passes one in.
+//! Time as data. Pure crates never read a clock; their caller passes one in.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
-    /// This moment plus so many milliseconds, saturating.
+    /// This moment plus `millis` milliseconds, saturating.
     #[must_use]
     pub fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
@@ -23,20 +23,20 @@ impl Timestamp {
     }
 }
 
-/// Where time comes from.
+/// A source of the current time.
 pub trait Clock: Send + Sync {
     /// The current time.
     fn now(&self) -> Timestamp;
 }
 
-/// How much time goes by. Kept apart from [`Clock`], because what is decided may depend on the time of day and never
-/// on how long deciding took.
+/// A source of elapsed time. Separate from [`Clock`], because a decision may depend on the time of day and never
+/// on how long the evaluation took.
 pub trait Stopwatch: Send + Sync {
-    /// The time since some moment that stays the same.
+    /// The time since a fixed but arbitrary moment.
     fn elapsed(&self) -> Duration;
 }
 
-/// A clock that always says the same: tests, replay.
+/// A clock that always returns the same time, for tests and replay.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FixedClock(pub Timestamp);
 

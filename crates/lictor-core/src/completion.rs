@@ -1,9 +1,9 @@
 //! The check before an agent may stop.
 //!
-//! A [`Gate`] holds a tree of checks. Each time the agent wants to stop it gives a [`Completion`], a typed outcome
-//! that is recorded and never passes for a success it is not. The gate neither loops nor lies: it counts its own
-//! rounds, which only a new prompt of a person resets, and it lets go, saying so, when the rounds are used up or
-//! when the agent makes no progress.
+//! A [`Gate`] holds a tree of checks. Each time the agent wants to stop, the gate returns a [`Completion`], a
+//! typed outcome that is recorded; an unmet check is never recorded as success. The gate cannot loop: it counts
+//! its own rounds, which only a new prompt from a person resets, and it releases the agent, with the reason on
+//! record, when the rounds are used up or the agent makes no progress.
 
 mod check;
 mod limits;
@@ -26,31 +26,31 @@ use crate::digest::Digest;
 use crate::session::{SessionState, with_accounts};
 use check::{Answer, World};
 
-/// How often a gate says no before it lets go: below the caps of the agents themselves.
+/// How often a gate refuses before it releases the agent: below the caps of the agents themselves.
 pub const MAX_ROUNDS: u32 = 6;
-/// How often a gate says no to the very same shortfall before it lets go.
+/// How often a gate refuses for the same shortfall before it releases the agent.
 pub const PATIENCE: u32 = 3;
 
 /// What has to hold before an agent may stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gate {
-    /// For the agent itself.
+    /// The check for the main agent.
     pub check: Check,
-    /// For subagents, each in its own session. `None`: they may stop freely.
+    /// The check for subagents, each in its own session. `None`: they may stop freely.
     pub subagents: Option<Check>,
-    /// How often it says no before it lets go.
+    /// How often it refuses before it releases the agent.
     pub max_rounds: u32,
-    /// How often it says no to the very same shortfall before it lets go.
+    /// How often it refuses for the same shortfall before it releases the agent.
     pub patience: u32,
-    /// When time or budget is used up nothing is asked any more.
+    /// When time or budget is used up, the gate no longer checks.
     pub limits: Limits,
-    /// What else has to hold, each for some sessions only.
+    /// Additional checks, each for some sessions only.
     #[serde(default)]
     pub scoped: Vec<(Audience, Check)>,
 }
 
 impl Gate {
-    /// A gate with the usual limits.
+    /// A gate with the default limits.
     #[must_use]
     pub fn new(check: Check) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl Gate {
         }
     }
 
-    /// A gate that opens only where both do.
+    /// A gate that is met only when both are.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let both = |one, two| Check::All(vec![one, two]);
@@ -80,7 +80,7 @@ impl Gate {
         }
     }
 
-    /// The files and globs whose content at the session's first event has to be known.
+    /// The files and globs whose content at the session's first event must be recorded.
     #[must_use]
     pub fn watched(&self) -> Vec<&str> {
         let mut watched = Vec::new();
@@ -91,8 +91,8 @@ impl Gate {
         watched
     }
 
-    /// Whether the agent may stop now. `None` when nothing is asked of it. `above` are the sessions that started
-    /// this one: what is used up there is used up here.
+    /// Whether the agent may stop now. `None` when there is no check for it. `above` are the sessions that
+    /// started this one: a limit that is used up there is used up here.
     #[must_use]
     pub fn judge(
         &self,
@@ -124,8 +124,8 @@ impl Gate {
             return Some(StopCheck::of(Completion::Bypassed { cause }));
         }
         let state = &session.completion;
-        // An agent that goes on because of a hook although this gate knows of no round: the round is counted, whoever
-        // asked for it. The agent's word never resets anything.
+        // The agent continues because of a hook, but this gate has no round on record: another hook asked for it.
+        // The round counts all the same. What the agent reports never resets a counter.
         let rounds = state.rounds.max(u32::from(stop.hook_active));
         let situation = Situation {
             stop,
@@ -168,44 +168,44 @@ impl Gate {
     }
 }
 
-/// An agent that wants to stop.
+/// A request of an agent to stop.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stop {
-    /// What the agent said last: its tentative answer.
+    /// The agent's last message: its tentative answer.
     pub output: Option<String>,
-    /// Why it stops, in the words of whoever reports it.
+    /// Why it stops, in the words of the reporter.
     pub reason: Option<String>,
-    /// A subagent rather than the main agent.
+    /// Whether it is a subagent.
     pub subagent: bool,
     /// What kind of subagent, in the agent's words.
     pub subagent_name: Option<String>,
-    /// The agent says that it is already going on because a hook told it to.
+    /// The agent reports that it already continues because of a hook.
     pub hook_active: bool,
-    /// Work that goes on in the background; the agent will be woken by it.
+    /// Work that runs in the background and will wake the agent.
     pub background: Vec<String>,
-    /// A person or an error ended the turn: telling the agent to go on would be against their will.
+    /// A person or an error ended the turn: sending the agent back would override them.
     pub aborted: bool,
-    /// The agent cannot be told to go on at all.
+    /// The agent has no way to be sent back.
     pub unstoppable: bool,
-    /// The policy only observes: what is missing is recorded, and the agent stops all the same.
+    /// The policy only observes: what is missing is recorded, and the agent stops anyway.
     pub observed: bool,
 }
 
-/// What came of a wish to stop.
+/// The result of a request to stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopCheck {
     /// The outcome.
     pub outcome: Completion,
-    /// What stands for the shortfall: the same as long as the same things are missing.
+    /// Identifies the shortfall: the same as long as the same things are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Digest>,
-    /// Commands that passed, each on the tree that it ran on.
+    /// Commands that passed, each with the tree that it ran on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passes: Vec<Pass>,
-    /// The agent would have been sent back, had the policy not only observed.
+    /// The agent would have been sent back if the policy did not only observe.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub observed: bool,
-    /// Only a person can do something about what is missing.
+    /// Only a person can supply what is missing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub for_person: bool,
 }
@@ -220,49 +220,49 @@ impl StopCheck {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Completion {
-    /// Everything asked for is there. The agent stops.
+    /// All checks are met. The agent stops.
     Complete,
-    /// Something is missing. The agent has to go on.
+    /// Something is missing. The agent has to continue.
     Incomplete {
-        /// What.
+        /// What is missing.
         reasons: Vec<String>,
-        /// How often it has been told so now.
+        /// The number of this round.
         round: u32,
-        /// How often it is told at most.
+        /// The maximum number of rounds.
         of: u32,
     },
-    /// Nothing was asked. The agent stops.
+    /// No check was made. The agent stops.
     Bypassed {
         /// Why.
         cause: Cause,
     },
-    /// Something is missing and the agent stops all the same.
+    /// Something is missing, but the agent stops anyway.
     ReleasedUnmet {
-        /// Why it is let go.
+        /// Why it is released.
         why: Release,
         /// What is missing.
         reasons: Vec<String>,
     },
 }
 
-/// Why an agent is let go with something missing.
+/// Why an agent is released with something missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Release {
-    /// It was told often enough.
+    /// The rounds are used up.
     Cap,
-    /// The very same was missing again and again.
+    /// The same thing was missing several times in a row.
     NoProgress,
-    /// It waits for work in the background, which will wake it.
+    /// The agent waits for background work, which will wake it.
     BackgroundWork,
     /// A person or an error ended the turn.
     Interrupted,
-    /// The agent cannot be told to go on.
+    /// The agent has no way to be sent back.
     Unstoppable,
 }
 
 impl Completion {
-    /// Whether the agent has to go on.
+    /// Whether the agent has to continue.
     #[must_use]
     pub fn blocks(&self) -> bool {
         matches!(self, Self::Incomplete { .. })

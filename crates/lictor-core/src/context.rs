@@ -1,4 +1,4 @@
-//! What guards see of each other and of the session while one action is judged.
+//! The state that guards share while one action is judged.
 
 mod companion;
 mod view;
@@ -27,15 +27,15 @@ use crate::session::SessionState;
 use crate::trace::{Branch, GivenVerdict, Listed, Site, Status, Step, Trace};
 use crate::verdict::Verdict;
 
-/// The most annotations one evaluation keeps. What is over is refused, not dropped silently.
+/// The most annotations one evaluation keeps. Further ones are refused, not dropped silently.
 const MAX_ANNOTATIONS: usize = 256;
-/// The most further verdicts one guard may give on one action.
+/// The most additional verdicts that one guard may give on one action.
 const MAX_FURTHER: usize = 1024;
 
 /// State that flows through the graph during one evaluation, depth first and left to right.
 ///
-/// Nothing in it is ever rolled back, not even for a losing branch of `Any` or a blocked primary of
-/// `Escalate`: evidence of danger does not go away because another path was found.
+/// It is never rolled back, not even for a losing branch of `Any` or a blocked primary of `Escalate`: evidence of
+/// danger stays valid when another branch passes.
 pub struct Context<'a> {
     action: &'a Action,
     facts: &'a Facts,
@@ -55,23 +55,23 @@ pub struct Context<'a> {
     companion: Option<&'a Companion>,
     shared: OnceCell<view::Shared>,
     outcome: Option<Value>,
-    /// The guard that is being asked now, and what it left behind so far.
+    /// The guard that is running now, and what it has recorded so far.
     pub(crate) asked: Asked,
 }
 
-/// What one guard leaves behind while it is asked, besides its verdict.
+/// What one guard records while it runs, besides its verdict.
 #[derive(Default)]
 pub(crate) struct Asked {
-    /// Where it stands; its name is the namespace of its annotations. Lent by the verdict to come, so that it is
-    /// counted only once.
+    /// Its site in the graph; its name is the namespace of its annotations. Shared with the verdict that follows,
+    /// so that the reference count changes only once.
     pub(crate) at: Option<Arc<Site>>,
     pub(crate) further: Vec<(Verdict, Option<u32>)>,
     pub(crate) noted: Vec<String>,
-    /// Set when it did something it may not; its verdict is then an error.
+    /// Set when the guard broke a rule of the context; its verdict is then an error.
     pub(crate) misuse: Option<&'static str>,
 }
 
-/// How far verdicts and trace had come at some moment.
+/// The lengths of verdicts and trace at some moment.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark {
     verdicts: usize,
@@ -105,21 +105,21 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same with the sessions above this one: the parent's first, the root's last.
+    /// The same with the parent sessions: the direct parent first, the root last.
     #[must_use]
     pub fn below(mut self, ancestors: &'a [SessionState]) -> Self {
         self.ancestors = ancestors;
         self
     }
 
-    /// The same with what the caller gives guards and callbacks.
+    /// The same with a value of the caller for guards and callbacks.
     #[must_use]
     pub fn with_companion(mut self, companion: Option<&'a Companion>) -> Self {
         self.companion = companion;
         self
     }
 
-    /// The same, saying where it is while it runs.
+    /// The same, reporting its progress while it runs.
     #[must_use]
     pub fn watched(mut self, progress: &'a Progress) -> Self {
         self.progress = Some(progress);
@@ -145,42 +145,43 @@ impl<'a> Context<'a> {
         self.facts
     }
 
-    /// The session before this action. Empty when the action names none; see [`has_session`](Self::has_session).
+    /// The session before this action. Empty when the action names no session; see
+    /// [`has_session`](Self::has_session).
     #[must_use]
     pub fn session(&self) -> &'a SessionState {
         self.session
     }
 
-    /// Whether there is a session at all. A guard that depends on one and finds none reports an error.
+    /// Whether the action names a session. A guard that needs one and finds none reports an error.
     #[must_use]
     pub fn has_session(&self) -> bool {
         self.action.session.is_some()
     }
 
-    /// This session, then its parent's, and so on to the root's. What a subagent does counts for all of them.
+    /// This session, then its parent, and so on to the root. What a subagent does counts for all of them.
     pub fn lineage(&self) -> impl Iterator<Item = &'a SessionState> {
         std::iter::once(self.session).chain(self.ancestors)
     }
 
-    /// The time of this evaluation. One value for the whole of it.
+    /// The time of this evaluation. It does not change during the evaluation.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// What the caller gave this evaluation.
+    /// The value that the caller passed to this evaluation.
     #[must_use]
     pub fn companion(&self) -> Option<&'a Companion> {
         self.companion
     }
 
-    /// What guards said so far, in the order they were asked.
+    /// The verdicts so far, in the order in which the guards ran.
     #[must_use]
     pub fn verdicts(&self) -> &[GivenVerdict] {
         &self.verdicts
     }
 
-    /// The path of evaluation so far.
+    /// The trace so far.
     #[must_use]
     pub fn trace(&self) -> &Trace {
         &self.trace
@@ -192,7 +193,7 @@ impl<'a> Context<'a> {
         &self.violations
     }
 
-    /// What the tree yielded. `None` as long as it is being walked: only observers see it.
+    /// The value of the graph. `None` during the walk: only observers see it.
     #[must_use]
     pub fn outcome(&self) -> Option<Value> {
         self.outcome
@@ -204,7 +205,7 @@ impl<'a> Context<'a> {
         self.risk
     }
 
-    /// Adds risk. A value that is not one (negative, not a number) is the guard's error and counts as full risk.
+    /// Adds risk. An invalid value (negative, not a number) is the guard's error and counts as full risk.
     pub fn add_risk(&mut self, fraction: f64) {
         match Risk::from_fraction(fraction) {
             Some(risk) => self.risk = self.risk.plus(risk),
@@ -215,7 +216,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Leaves a note for later guards under this guard's own name (`guard.key`).
+    /// Stores an annotation for later guards under this guard's own name (`guard.key`).
     pub fn annotate(&mut self, key: &str, value: impl Into<Json>) {
         let full = format!("{}.{key}", self.asked.at.as_ref().map_or("", |at| &at.name));
         if self.annotations.len() >= MAX_ANNOTATIONS && !self.annotations.contains_key(&full) {
@@ -226,19 +227,19 @@ impl<'a> Context<'a> {
         self.annotations.insert(full, value.into());
     }
 
-    /// A note that an earlier guard left, by its full name (`guard.key`).
+    /// An annotation of an earlier guard, by its full name (`guard.key`).
     #[must_use]
     pub fn annotation(&self, full_name: &str) -> Option<&Json> {
         self.annotations.get(full_name)
     }
 
-    /// All notes.
+    /// All annotations.
     #[must_use]
     pub fn annotations(&self) -> &BTreeMap<String, Json> {
         &self.annotations
     }
 
-    /// What this guard has remembered of the session under that key.
+    /// The value that this guard has stored in the session under this key.
     #[must_use]
     pub fn recall(&self, key: &str) -> Option<&Json> {
         let guard = self.asked.at.as_ref().map_or("", |at| &at.name);
@@ -248,8 +249,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Has the session remember a value for this guard. It is recorded with the judgement, so of two actions at once
-    /// the later one wins; what must be counted exactly is a [`claim`](Self::claim).
+    /// Stores a value for this guard in the session. It is recorded with the judgement, so of two concurrent
+    /// actions the later one wins; use a [`claim`](Self::claim) for exact counts.
     pub fn remember(&mut self, key: &str, value: impl Into<Json>) {
         let guard = self.asked.at.as_ref().map_or("", |at| &at.name).to_owned();
         let note = Note { guard, key: key.to_owned(), value: Some(value.into()) };
@@ -268,8 +269,9 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Says what a pass depends on in the session and whether that holds now, here and in every session above.
-    /// It is checked again when the judgement is recorded, so two actions at once cannot both take the last place.
+    /// Declares a session condition that a pass depends on, and returns whether it holds now, in this session and
+    /// every parent. The condition is checked again when the judgement is recorded, so two concurrent actions
+    /// cannot both use the last unit.
     pub fn claim(&mut self, claim: Claim) -> bool {
         let holds = self.lineage().all(|session| claim.holds(session, self.now));
         let guard = self.asked.at.as_ref().map(|at| Arc::clone(&at.name));
@@ -277,13 +279,13 @@ impl<'a> Context<'a> {
         holds
     }
 
-    /// Files one more verdict of the same guard. A guard with several objections reports all of them; the
-    /// strictest counts, each is shown, and a person answers each.
+    /// Adds another verdict of the same guard. A guard with several objections reports all of them; the strictest
+    /// counts, each is shown, and a person answers each.
     pub fn also(&mut self, verdict: Verdict) {
         self.file(verdict, None);
     }
 
-    /// What a guard with several verdicts answers: the first, with the others filed beside it. A pass without any.
+    /// Returns the first verdict and adds the others. A pass if there are none.
     pub fn report(&mut self, verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
         let mut verdicts = verdicts.into_iter();
         let first = verdicts.next().unwrap_or_else(Verdict::pass);
@@ -291,7 +293,7 @@ impl<'a> Context<'a> {
         first
     }
 
-    /// Files the verdict that a triggered policy amounts to, and the violation itself.
+    /// Records a violation and the verdict that it implies.
     pub fn violated(&mut self, violation: Violation) {
         let index = u32::try_from(self.violations.len()).ok();
         self.file(violation.verdict(), index);
@@ -306,8 +308,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Makes ready for a graph of these nodes: room for all that its leaves will file, so that the walk does not have
-    /// to ask for it bit by bit.
+    /// Prepares for a graph of these nodes: reserves space for everything that its leaves record, so that the
+    /// walk does not reallocate.
     pub(crate) fn enter_graph(&mut self, nodes: &Arc<[Listed]>, leaves: usize) {
         self.trace = Trace::through(nodes);
         self.verdicts.reserve(leaves);
@@ -327,15 +329,15 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Files a verdict under its node and says how strict it is.
+    /// Records a verdict under its node and returns its value.
     pub(crate) fn give(&mut self, at: Arc<Site>, verdict: Verdict, violation: Option<u32>) -> Value {
         let value = verdict.value();
-        // Made in its place, after room was made.
+        // Constructed in place after the reservation, to avoid a copy.
         self.verdicts.extend(std::iter::once_with(|| GivenVerdict::at(at, verdict, violation)));
         value
     }
 
-    /// Writes down what a node that was entered at `risk_before` and `began` yielded.
+    /// Records the value of a node that was entered at `risk_before` and `began`.
     pub(crate) fn note(
         &mut self,
         node: u32,
@@ -357,7 +359,7 @@ impl<'a> Context<'a> {
         });
     }
 
-    /// Writes down that a node was not asked.
+    /// Records that a node was skipped.
     pub(crate) fn note_skipped(&mut self, node: u32) {
         self.trace.push(|| Step {
             node,
@@ -375,7 +377,7 @@ impl<'a> Context<'a> {
         Mark { verdicts: self.verdicts.len(), trace: self.trace.len() }
     }
 
-    /// What was filed between the marks no longer counts. The walk is depth first, so everything of one child
+    /// Marks everything between the two marks as superseded. The walk is depth first, so everything of one child
     /// lies between two marks.
     pub(crate) fn supersede(&mut self, from: Mark, to: Mark) {
         for given in self.verdicts.get_mut(from.verdicts..to.verdicts).into_iter().flatten() {

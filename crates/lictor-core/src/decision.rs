@@ -1,25 +1,25 @@
-//! The four public decisions and the five inner values.
+//! The four public decisions and the five internal values.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What Lictor says about an action, from lenient to strict.
+/// The decision about an action, from lenient to strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// Go ahead; nothing to say.
+    /// Allowed, without a message.
     Pass,
-    /// Go ahead; there is a remark.
+    /// Allowed, with a remark.
     Warn,
-    /// Only with a person's yes.
+    /// Allowed only if a person approves.
     Ask,
-    /// No.
+    /// Refused.
     Block,
 }
 
 impl Decision {
-    /// Whether the action may go ahead as it is. `ask` may not.
+    /// Whether the action may proceed now. `ask` may not.
     #[must_use]
     pub fn allows(self) -> bool {
         self <= Self::Warn
@@ -43,10 +43,10 @@ impl fmt::Display for Decision {
     }
 }
 
-/// What a node of the graph yields: a decision, or the knowledge that something failed.
+/// The value of a node in the graph: a decision, or `Error` when the node failed.
 ///
-/// `Error` stands just below `Block`: it stops the action but is not known to be a refusal. With it on top,
-/// `Not(Any(error, block))` would let a fault allow something.
+/// `Error` ranks just below `Block`: it stops the action but is not a deliberate refusal. If it ranked highest,
+/// `Not(Any(error, block))` would turn a failure into a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Value {
@@ -66,7 +66,7 @@ impl Value {
     /// All five, from lenient to strict.
     pub const ALL: [Self; 5] = [Self::Pass, Self::Warn, Self::Ask, Self::Error, Self::Block];
 
-    /// What the outside sees: an error that reached the root is a block.
+    /// The public decision: an error at the root becomes a block.
     #[must_use]
     pub fn settle(self) -> Decision {
         match self {
@@ -77,7 +77,7 @@ impl Value {
         }
     }
 
-    /// The table of `Not`: only a certain block turns into a pass.
+    /// The table of `Not`: only a definite block becomes a pass.
     #[must_use]
     pub fn negate(self) -> Self {
         match self {

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// The digest of no bytes having been chained yet: all zero.
+    /// The predecessor of the first link of a chain: all zero.
     pub const ZERO: Self = Self([0; 32]);
 
     /// The digest of some bytes.
@@ -50,7 +50,7 @@ impl Digest {
     /// How many hexadecimal digits a digest has.
     pub(crate) const DIGITS: usize = 64;
 
-    /// The hexadecimal digits, written into `room`.
+    /// Writes the hexadecimal digits into `room`.
     pub(crate) fn text<'a>(&self, room: &'a mut [u8; Self::DIGITS]) -> &'a str {
         let digit = |bits: u8| if bits < 10 { b'0' + bits } else { b'a' + bits - 10 };
         for (pair, byte) in room.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
@@ -59,7 +59,7 @@ impl Digest {
         std::str::from_utf8(room).unwrap_or_default()
     }
 
-    /// The first twelve hexadecimal digits: what people see and type.
+    /// The first twelve hexadecimal digits, as shown to people.
     #[must_use]
     pub fn short(&self) -> String {
         self.to_string().chars().take(12).collect()
@@ -89,7 +89,8 @@ impl FromStr for Digest {
     fn from_str(text: &str) -> Result<Self, NotADigest> {
         let digits: &[u8; Self::DIGITS] = text.as_bytes().try_into().map_err(|_| NotADigest)?;
         let mut bytes = [0u8; 32];
-        // Bits that no digit has; looked at once at the end, because this stands in the way of every hook.
+        // Collects the error bits of all digits and checks them once at the end, because every hook parses
+        // digests.
         let mut wrong = 0;
         for (byte, pair) in bytes.iter_mut().zip(digits.as_chunks::<2>().0) {
             let [high, low] = *pair;
@@ -114,7 +115,7 @@ fn hex_value(digit: u8) -> u8 {
 }
 
 impl Serialize for Digest {
-    /// As hexadecimal digits for people, as the bytes themselves otherwise.
+    /// Hexadecimal digits in readable formats, raw bytes otherwise.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {
             serializer.serialize_str(self.text(&mut [0; Self::DIGITS]))

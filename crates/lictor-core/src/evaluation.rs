@@ -16,12 +16,12 @@ use crate::risk::Risk;
 use crate::session::SessionState;
 use crate::trace::{GivenVerdict, Trace};
 
-/// How many reasons are told.
+/// How many reasons a message contains.
 const TOLD: usize = 2;
-/// How the rules begin that are about what could not be read.
+/// The prefix of rules about input that could not be parsed.
 const UNREAD: &str = "opaque";
 
-/// What the graph says, before anything is recorded.
+/// The result of the graph, before anything is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
     /// Value of the root.
@@ -30,24 +30,24 @@ pub struct Judged {
     pub verdicts: Vec<GivenVerdict>,
     /// All policies that were triggered.
     pub violations: Vec<Violation>,
-    /// The path.
+    /// The trace.
     pub trace: Trace,
-    /// Notes between guards.
+    /// Annotations of the guards.
     pub annotations: BTreeMap<String, Json>,
     /// Risk at the end.
     pub risk: Risk,
     /// Tags that guards gave the action.
     pub tags: Vec<String>,
-    /// What passes depend on in the session, with the guard that relied on it.
+    /// The session conditions that passes depend on, with the guard that relied on each.
     pub claims: Vec<(Arc<str>, Claim)>,
-    /// What guards remember from now on.
+    /// The values that guards store in the session.
     pub notes: Vec<Note>,
-    /// A fallback went around a block, and that counts.
+    /// An `Escalate` fallback replaced a block, and its result counts.
     pub escalated: bool,
 }
 
 impl Judged {
-    /// The judgement of whoever could not even ask the graph.
+    /// The judgement when the graph could not be evaluated.
     #[must_use]
     pub fn refused(given: GivenVerdict) -> Self {
         Self {
@@ -77,19 +77,19 @@ pub struct Evaluation {
     pub violations: Vec<Violation>,
     /// Risk at the end.
     pub risk: Risk,
-    /// The path.
+    /// The trace.
     #[serde(default)]
     pub trace: Trace,
-    /// Notes between guards.
+    /// Annotations of the guards.
     #[serde(default)]
     pub annotations: BTreeMap<String, Json>,
     /// Tags that guards gave the action.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// What passes depend on in the session, with the guard that relied on it.
+    /// The session conditions that passes depend on, with the guard that relied on each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<(Arc<str>, Claim)>,
-    /// A fallback went around a block, and that counts.
+    /// An `Escalate` fallback replaced a block, and its result counts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalated: bool,
     /// Digest of the action.
@@ -99,13 +99,13 @@ pub struct Evaluation {
     /// The number of its record in the log; `None` when it could not be recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
-    /// Judged only to see what would be said.
+    /// A dry run: the decision is only shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry: bool,
-    /// Judged and recorded, not enforced: the action goes ahead whatever the decision.
+    /// Judged and recorded, not enforced: the action proceeds whatever the decision.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub observed: bool,
-    /// What guards remember from now on. It stands in the event, not here.
+    /// The values that guards store in the session. They are part of the event and not serialised here.
     #[serde(skip)]
     pub notes: Vec<Note>,
     /// The session after this action.
@@ -114,7 +114,7 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Puts the graph's answer together with what it was about.
+    /// Combines the graph's result with the digests of action and policy.
     #[must_use]
     pub fn new(judged: Judged, action: Digest, policy: Digest) -> Self {
         Self {
@@ -137,8 +137,7 @@ impl Evaluation {
         }
     }
 
-    /// The same with what must not be written down taken out of everything that is said. Nothing that decides is
-    /// changed.
+    /// The same with secrets redacted from all texts. Fields that affect the decision are unchanged.
     #[must_use]
     pub fn redacted(mut self, redactor: &dyn Redact) -> Self {
         for given in &mut self.verdicts {
@@ -153,7 +152,7 @@ impl Evaluation {
         self
     }
 
-    /// Whether the action may go ahead as it is: decided so, or only observed.
+    /// Whether the action may proceed now: allowed, or only observed.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.decision.allows() || self.observed
@@ -183,8 +182,8 @@ impl Evaluation {
         join(told.map(|given| given.verdict.fix()))
     }
 
-    /// The verdicts that people and agents are told of: the one that decides first, and at most one more that says
-    /// something else. The others are in the record.
+    /// The verdicts that are shown to people and agents: the deciding one first, and at most one more with
+    /// another reason. The others are in the record.
     #[must_use]
     pub fn deciding(&self) -> Vec<&GivenVerdict> {
         let mut told: Vec<&GivenVerdict> = Vec::new();
@@ -192,12 +191,12 @@ impl Evaluation {
         let stopped = self.verdicts.iter().any(|given| given.counts() && stopping(given));
         for given in self.active() {
             let known = told.iter().any(|other| other.verdict.reason() == given.verdict.reason());
-            // A remark on something that is stopped anyway helps nobody.
+            // A remark about an action that is stopped anyway is noise.
             if !known && !given.verdict.reason().is_empty() && stopping(given) == stopped {
                 told.push(given);
             }
         }
-        // A question that nobody can be asked is explained by the question.
+        // If a person could not be asked, the question explains the block.
         let asks = told.iter().position(|given| given.verdict.value() == Value::Ask);
         if let (Some(given), Some(asks)) = (told.first(), asks)
             && given.guard() == "approval"
@@ -205,7 +204,8 @@ impl Evaluation {
         {
             told.swap(1, asks);
         }
-        // What could not be read adds nothing to what could; where it was the question, it explains the answer.
+        // A reason about unparsed input adds nothing to a concrete reason. If it was the question, it explains
+        // the answer.
         let unread =
             |given: &&GivenVerdict| given.verdict.rule().is_some_and(|rule| rule.starts_with(UNREAD));
         let plain =
@@ -217,7 +217,7 @@ impl Evaluation {
         told
     }
 
-    /// Why, for the agent: at most two reasons, the deciding one first. What failed inside is the operator's business and
+    /// The reason for the agent: at most two, the deciding one first. Internal errors are for the operator and
     /// not spelled out.
     #[must_use]
     pub fn reason_for_agent(&self) -> String {
@@ -232,7 +232,7 @@ impl Evaluation {
         join(reasons.iter().map(String::as_str))
     }
 
-    /// As [`fix`](Self::fix), for the agent: of the reasons that it is told.
+    /// As [`fix`](Self::fix), for the agent: only for the reasons that it is shown.
     #[must_use]
     pub fn fix_for_agent(&self) -> String {
         join(self.deciding().into_iter().map(|given| match given.verdict.value() {
@@ -241,7 +241,8 @@ impl Evaluation {
         }))
     }
 
-    /// Whether the rules ask about it, and it is blocked only because nobody could be asked or somebody said no.
+    /// Whether the rules ask about it, and it is blocked only because no person could be asked or a person denied
+    /// it.
     #[must_use]
     pub fn is_blocked_question(&self) -> bool {
         let rules = self.verdicts.iter().filter(|given| given.counts() && given.guard() != "approval");
@@ -249,7 +250,7 @@ impl Evaluation {
         self.decision == Decision::Block && strictest == Some(Value::Ask)
     }
 
-    /// The same with a block on top: what could not be recorded or finished must not pass.
+    /// The same with an additional block: an action that could not be recorded or fully judged must not pass.
     #[must_use]
     pub fn blocked_by(mut self, given: GivenVerdict) -> Self {
         self.decision = Decision::Block;

@@ -1,4 +1,4 @@
-//! What is written to the log about a session. State is a fold of these.
+//! The log events of a session. Session state is a fold of these.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::scope::Scope;
 use crate::session::{FileState, Recalled, SessionState, Todos};
 use crate::tools::Knowledge;
 
-/// A state, or the empty one where another version wrote it in another form.
+/// Deserialises a state; the empty state if another version wrote it in another format.
 fn readable<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Box<SessionState>, D::Error> {
     let state = serde_json::Value::deserialize(deserializer)?;
     Ok(serde_json::from_value(state).unwrap_or_default())
@@ -26,27 +26,27 @@ fn readable<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Box<Ses
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum SessionEvent {
-    /// The first event of a session: fixes its policy.
+    /// The first event of a session. It pins the policy.
     Started {
         /// Digest of the policy in force.
         policy: Digest,
         /// The session that started this one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<SessionKey>,
-        /// How far it may reach: its parent's scope, or less.
+        /// The scope of the session: its parent's scope, or a smaller one.
         #[serde(default, skip_serializing_if = "Scope::is_unlimited")]
         scope: Scope,
     },
-    /// The first event of a session that begins as a copy of another. The copy is in the event, so that the state
+    /// The first event of a session that begins as a copy of another. The event contains the copy, so the state
     /// is still a fold of this session's own events.
     Forked {
         /// The other session.
         from: SessionKey,
-        /// Its state at that moment. What 0.1.0 wrote there is not read.
+        /// Its state at that moment. The format of 0.1.0 is not read.
         #[serde(deserialize_with = "readable")]
         state: Box<SessionState>,
     },
-    /// The session goes on: resumed, compacted or cleared. Nothing is forgotten.
+    /// The session continues: resumed, compacted or cleared. No state is lost.
     Continued {
         /// How.
         how: Continuation,
@@ -55,16 +55,16 @@ pub enum SessionEvent {
     Refreshed {
         /// Its digest.
         policy: Digest,
-        /// The past that this policy asks about.
+        /// The history that this policy refers to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         recalled: Option<Box<Recalled>>,
     },
-    /// The policy is not the one that was last seen in this session. From here on both the policy of the
+    /// The policy differs from the one that was last seen in this session. From here on both the policy of the
     /// session's first event and the current one have to allow an action.
     PolicyChanged {
         /// The current policy.
         policy: Digest,
-        /// The past that this policy asks about, when it asks what was not kept so far.
+        /// The history that this policy refers to, if it was not kept so far.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         recalled: Option<Box<Recalled>>,
     },
@@ -77,62 +77,62 @@ pub enum SessionEvent {
         /// The agent's id for the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_use_id: Option<String>,
-        /// What is left of the `ask`.
+        /// The decision that results from the answer.
         decision: Decision,
-        /// What a no gives back of each budget, here and in the sessions above.
+        /// How much of each budget a denial returns, here and in the parent sessions.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         returned: BTreeMap<String, u64>,
     },
     /// An action happened.
     Happened(Happened),
-    /// The first look at files that the policy has an eye on: what matched each, if anything.
+    /// The first look at files that the policy watches: a digest of what matched each pattern, if anything.
     Watched {
-        /// By path or glob, relative to the project's root.
+        /// By path or glob, relative to the project root.
         files: BTreeMap<String, Option<Digest>>,
     },
-    /// The agent wrote its list of what is left to do.
+    /// The agent wrote its to-do list.
     Listed {
         /// The list.
         todos: Todos,
     },
     /// Feedback was given after a call.
     Advised {
-        /// By whom, and what.
+        /// The providers and their advice.
         advice: Vec<Advice>,
     },
-    /// A remark waits for an event at which the agent can be told.
+    /// A remark is held until an event at which it can be delivered to the agent.
     Held {
         /// The remark.
         remark: String,
     },
-    /// What waited was said.
+    /// The held remarks were delivered.
     Delivered,
     /// A person sent a prompt.
     Prompted {
-        /// Its name, where it has one: a command, a template.
+        /// Its name, if it has one: a command or a template.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// The beginning of what it says.
+        /// The beginning of its text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     },
     /// The agent wanted to stop.
     StopChecked(StopCheck),
-    /// What tool policies, feedback and the stop gate remember was cleared. Counters and budgets go on.
+    /// The memory of tool policies, feedback and the stop gate was cleared. Counters and budgets stay.
     Reset,
-    /// The session is over.
+    /// The session has ended.
     Ended {
-        /// What is still reserved is given back, here and in the sessions above.
+        /// What is still reserved is returned, here and in the parent sessions.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         returned: BTreeMap<String, u64>,
     },
 }
 
-/// How a session goes on.
+/// How a session continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Continuation {
-    /// Taken up again.
+    /// The session was resumed.
     Resume,
     /// The agent's context was shortened.
     Compact,
@@ -153,7 +153,7 @@ pub struct Judgement {
     /// The agent's id for the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
-    /// What was decided.
+    /// The decision.
     pub decision: Decision,
     /// Risk.
     #[serde(default)]
@@ -161,40 +161,40 @@ pub struct Judgement {
     /// Tags that guards gave it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Patterns of the policy that it matches.
+    /// History patterns of the policy that it matches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
-    /// What it uses of which budget.
+    /// How much of each budget it uses.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub spends: BTreeMap<String, u64>,
-    /// Whether a fallback went around a block.
+    /// Whether an `Escalate` fallback replaced a block.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalated: bool,
-    /// Judged only to see what would be said: counts for nothing.
+    /// A dry run: not counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry: bool,
     /// Judged and recorded, not enforced.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub observed: bool,
-    /// What guards remember from now on.
+    /// The values that guards store in the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
-    /// The same call, seen through another hook: counts for nothing.
+    /// The same call, reported by another hook: not counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub duplicate: bool,
-    /// The dialect through which the call was seen.
+    /// The hook dialect that reported the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
-    /// What the files hold that it edits.
+    /// The content of the files that it edits, before the edit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FileState>,
-    /// Blocked although the rules only ask: nobody could be asked, or somebody said no.
+    /// Blocked although the rules only ask: no person could be asked, or a person denied it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asked: bool,
 }
 
 impl Judgement {
-    /// That decision about that action, and nothing else of note.
+    /// A judgement with this decision about this action, other fields empty.
     #[must_use]
     pub fn new(action: &Action, decision: Decision) -> Self {
         Self {
@@ -218,15 +218,15 @@ impl Judgement {
         }
     }
 
-    /// Whether the action may happen as far as Lictor knows. An `ask` may: the agent's own prompt can say yes
-    /// without Lictor being told before it happens.
+    /// Whether the action may happen as far as Lictor knows. This includes `ask`: a person can approve in the
+    /// agent's own prompt, and Lictor learns of it only afterwards.
     #[must_use]
     pub fn may_happen(&self) -> bool {
         self.decision != Decision::Block || self.observed
     }
 }
 
-/// What came of an action.
+/// The result of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Happened {
     /// Digest of the action.
@@ -234,25 +234,25 @@ pub struct Happened {
     /// The agent's id for the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
-    /// How it stands to what was decided.
+    /// How it relates to the decision.
     pub standing: Standing,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Patterns of the policy that it matches, for actions that were never judged.
+    /// History patterns of the policy that it matches, for actions that were never judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
-    /// Files whose content the agent knows by it.
+    /// Files whose content the agent now knows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub learned: Vec<Knowledge>,
-    /// What the files hold that it has edited.
+    /// The content of the files that it edited, after the edit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<FileState>,
-    /// What guards remember from now on.
+    /// The values that guards store in the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
 }
 
-/// How what happened stands to what was decided.
+/// How an event relates to the decision about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
@@ -260,14 +260,14 @@ pub enum Standing {
     Governed,
     /// It was never judged.
     Ungoverned,
-    /// It was blocked and happened all the same.
+    /// It was blocked but happened anyway.
     Bypass,
 }
 
-/// What came of an action.
+/// The outcome of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Whether it did what it should.
+    /// Whether it succeeded.
     pub success: bool,
     /// Exit code, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -281,19 +281,19 @@ pub struct Outcome {
     /// How long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub millis: Option<u64>,
-    /// What it used of a model, where somebody reports it.
+    /// Model usage, if it is reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
 
-/// What was used of a model.
+/// Model usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
     /// Tokens, in and out.
     #[serde(skip_serializing_if = "is_zero")]
     pub tokens: u64,
-    /// Money, in millionths of the currency that the reporter counts in.
+    /// Money, in millionths of the reporter's currency.
     #[serde(skip_serializing_if = "is_zero")]
     pub cost_micros: u64,
 }
@@ -305,7 +305,7 @@ impl Usage {
         *self == Self::default()
     }
 
-    /// Money, in the currency that the reporter counts in.
+    /// Money, in the reporter's currency.
     #[must_use]
     pub fn cost(&self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "an amount for people")]
@@ -313,7 +313,7 @@ impl Usage {
         micros / 1e6
     }
 
-    /// This and more.
+    /// The sum of both.
     #[must_use]
     pub fn plus(self, more: Self) -> Self {
         Self {
@@ -329,13 +329,13 @@ fn is_zero(amount: &u64) -> bool {
 }
 
 impl Outcome {
-    /// It worked.
+    /// A success.
     #[must_use]
     pub fn success() -> Self {
         Self { success: true, ..Self::default() }
     }
 
-    /// It did not.
+    /// A failure with this message.
     #[must_use]
     pub fn failure(error: impl Into<String>) -> Self {
         Self { error: Some(error.into()), ..Self::default() }

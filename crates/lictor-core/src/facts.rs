@@ -1,9 +1,9 @@
-//! What an action would really do, worked out once by Lictor and never by the agent.
+//! What an action would really do, derived by Lictor and never by the agent.
 //!
-//! The same [`Effect`] vocabulary is used twice. `lictor-shell` reads a command and says what it does in
-//! *symbolic* terms (`Effect<Operand>`: "deletes the word `$HOME/x`"); `lictor-observe` looks at the world
-//! and turns that into `Effect<Place>` ("deletes `/home/me/x`, a directory, outside the project").
-//! Guards see only the second kind.
+//! The same [`Effect`] vocabulary is used twice. `lictor-shell` parses a command and returns *symbolic* effects
+//! (`Effect<Operand>`: "deletes the word `$HOME/x`"); `lictor-observe` inspects the file system and turns them
+//! into `Effect<Place>` ("deletes `/home/me/x`, a directory, outside the project"). Guards see only the second
+//! kind.
 
 mod cardinality;
 mod effect;
@@ -22,9 +22,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
 
-/// Whoever works out what an action would do: the one place that may look at the world.
+/// Derives the facts of an action: the only place that may inspect the outside world.
 ///
-/// What it cannot work out it reports as [`Opaque`]; it never fails and never guesses in the action's favour.
+/// What it cannot determine it reports as [`Opaque`]; it never fails and never guesses in the action's favour.
 pub trait FactSource: Send + Sync {
     /// What the action would do.
     fn facts(&self, action: &Action) -> Facts;
@@ -39,22 +39,22 @@ impl<F: Fn(&Action) -> Facts + Send + Sync> FactSource for F {
 
 /// Everything Lictor knows about what an action does.
 ///
-/// The order of `effects` is the order in which the action would perform them, as far as that is known.
+/// `effects` are in the order in which the action would perform them, as far as that is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Effects with resolved places.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<Effect<Place>>,
-    /// What could not be worked out. Not empty means the effects above may be incomplete.
+    /// What could not be determined. If not empty, the effects above may be incomplete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opaque: Vec<Opaque>,
 }
 
-/// The deed of a shell, an interpreter or a client that was given nothing to run and waits for it to be typed.
+/// The deed of a shell, interpreter or client that starts without code and reads it from its input.
 pub const AWAITS_CODE: (&str, &str) = ("await", "code");
 
 impl Facts {
-    /// Facts of an action that does nothing anyone cares about.
+    /// The facts of an action without relevant effects.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
@@ -82,7 +82,7 @@ impl Facts {
         )
     }
 
-    /// Every file the action touches, with how.
+    /// Every file that the action touches, with the kind of access.
     pub fn files(&self) -> impl Iterator<Item = (Access, &Place)> {
         self.effects.iter().filter_map(|effect| match effect {
             Effect::File { access, target, .. } => Some((*access, target)),
@@ -105,7 +105,7 @@ impl Facts {
         summary::deeds(self)
     }
 
-    /// The same, of only some of the effects.
+    /// The same for the effects that `wanted` selects.
     #[must_use]
     pub fn deeds_where(&self, wanted: impl Fn(&Effect<Place>) -> bool) -> Vec<Deed> {
         summary::deeds_of(self.effects.iter().filter(|effect| wanted(effect)))

@@ -1,7 +1,7 @@
-//! Soft guidance for the agent, given right after a tool call. It never blocks.
+//! Guidance for the agent, given right after a tool call. It never blocks.
 //!
-//! Each [`Provider`] has a trigger of its own and keeps its own cadence in the session ([`FeedbackState`]). All
-//! providers that are due speak; one that fails is silent and does not silence the others.
+//! Each [`Provider`] has its own trigger and its own cadence in the session ([`FeedbackState`]). All providers
+//! that are due give feedback; one that fails gives none and does not affect the others.
 
 mod deadline;
 mod render;
@@ -60,7 +60,7 @@ pub struct Observation {
     pub category: String,
     /// What it is.
     pub description: String,
-    /// What shows it. Kept in the log, not said to the agent.
+    /// The evidence. Kept in the log, not sent to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
 }
@@ -73,14 +73,14 @@ impl Feedback {
     }
 }
 
-/// When a provider speaks. Conditions are or'd; without any it never does.
+/// When a provider is due. One condition is enough; without any it is never due.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Trigger {
     /// After so many calls since it spoke last.
     pub every_n_calls: Option<NonZeroU64>,
-    /// After so many milliseconds since it spoke last; at the first opportunity when it never did.
+    /// This many milliseconds after its last feedback; at the first opportunity if it has given none.
     pub every_n_millis: Option<NonZeroU64>,
-    /// Once a session, when this file appears. Relative to the project's root.
+    /// Once per session, when this file appears. Relative to the project root.
     pub on_file_created: Option<String>,
 }
 
@@ -93,12 +93,12 @@ pub struct Provider {
     pub trigger: Trigger,
     /// What it says.
     pub source: Source,
-    /// For whom it speaks.
+    /// The sessions that it applies to.
     #[serde(default)]
     pub audience: Audience,
 }
 
-/// What a provider says.
+/// Where the text of a provider comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
     /// Always the same.
@@ -110,14 +110,14 @@ pub enum Source {
     Deadline {
         /// Milliseconds from the session's first event to the deadline.
         after: u64,
-        /// From so many milliseconds before it on, what to do about it.
+        /// From this many milliseconds before the deadline, the suggestions are added.
         warn_below: u64,
     },
     /// How much of the session's actions is left.
     Budget {
         /// How many actions there are in all.
         max_actions: u64,
-        /// From this fraction of them on, in thousandths, what to do about it.
+        /// From this fraction, in thousandths, the suggestions are added.
         warn_at: u16,
     },
     /// That the last calls failed one after the other.
@@ -130,21 +130,21 @@ pub enum Source {
         /// From this level on.
         at_least: Level,
     },
-    /// What a program says. The caller runs it.
+    /// The output of a program. The caller runs it.
     Command {
         /// The program and its arguments.
         argv: Vec<String>,
         /// How many milliseconds it may take.
         timeout: u64,
-        /// What of the project decides what it says, for whoever pins it.
+        /// The project files that determine its output, for callers that pin them.
         #[serde(default)]
         reads: Vec<String>,
     },
-    /// What a provider in code says. The caller asks it, by the provider's name.
+    /// The result of a provider in code. The caller calls it by the provider's name.
     Custom,
 }
 
-/// What a provider may look at.
+/// The inputs of a provider.
 pub struct Moment<'a> {
     /// The session after the call.
     pub session: &'a SessionState,
@@ -157,7 +157,7 @@ pub struct Moment<'a> {
 /// Why a provider is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Due {
-    /// So many calls were made, or so much time has passed.
+    /// The number of calls or the time since the last feedback.
     Cadence,
     /// Its file appeared: that trigger is then used up.
     File,
@@ -183,8 +183,8 @@ impl Provider {
         if by_file { Some(Due::File) } else { (by_calls || by_time).then_some(Due::Cadence) }
     }
 
-    /// What it says, or nothing when it has nothing to say now. What findings and programs say, only the caller
-    /// can find out: that is nothing too.
+    /// Its feedback, or `None` if it has none now. For findings and programs, which only the caller can look up
+    /// or run, it is `None`.
     #[must_use]
     pub fn speak(&self, moment: &Moment<'_>) -> Option<Feedback> {
         match &self.source {
@@ -202,7 +202,7 @@ impl Provider {
     }
 }
 
-/// Every attempt counts once it is over: successes, failures and refusals.
+/// Counts every finished attempt: successes, failures and refusals.
 #[must_use]
 pub fn calls(session: &SessionState) -> u64 {
     session.success_count.saturating_add(session.failure_count).saturating_add(session.block_count)

@@ -30,27 +30,27 @@ use crate::context::Context;
 use crate::guard::{Guard, Layer};
 use crate::trace::{Listed, NodeKind, Site};
 
-/// A guard that may stand in several places of one graph.
+/// A guard that may occur in several places of one graph.
 pub type SharedGuard = Arc<dyn Guard>;
 
-/// The condition of a `When`: true, false, or why it could not be told.
+/// The condition of a `When`: true, false, or why it could not be evaluated.
 pub type Condition = Arc<dyn Fn(&Action, &Context<'_>) -> Result<bool, String> + Send + Sync>;
 
 /// A guard or a combinator, before the graph is checked. A copy shares its guards.
 #[derive(Clone)]
 pub struct Node {
     pub(crate) kind: Kind,
-    /// Filled in when the graph is built: the path, the name of a combinator that nobody named, and as its layer the
-    /// first one below it. Until then nobody else holds it.
+    /// Set when the graph is built: the path, the default name of an unnamed combinator, and as its layer the
+    /// lowest one below it. Until then it has no other owner.
     pub(crate) site: Arc<Site>,
-    /// Its number among the nodes, filled in when the graph is built.
+    /// Its number among the nodes, set when the graph is built.
     pub(crate) number: u32,
 }
 
 #[derive(Clone)]
 pub(crate) enum Kind {
     Leaf(SharedGuard),
-    /// `at_least` of `children` must allow; how it is shown is `shape`.
+    /// `at_least` of `children` must allow; `shape` is how it is displayed.
     Quorum {
         shape: Quorum,
         at_least: usize,
@@ -103,7 +103,7 @@ impl Node {
         Arc::make_mut(&mut self.site)
     }
 
-    /// The same tree with a word before the name of every guard, so that it can stand beside another of its kind.
+    /// The same tree with a prefix before the name of every guard, so that two similar trees fit in one graph.
     #[must_use]
     pub fn prefixed(mut self, word: &str) -> Self {
         self.prefix(word);

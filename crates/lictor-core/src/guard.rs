@@ -12,8 +12,8 @@ use crate::verdict::Verdict;
 
 /// One check. A name and `check` are enough; see [`guard_fn`] for plain closures.
 ///
-/// A guard is total: a panic, or a missed deadline where the engine has one, becomes an error and so a block.
-/// A guard that does not concern an action passes it.
+/// A guard is total: a panic, or a missed deadline where the engine has one, becomes an error and so a block. A
+/// guard that does not apply to an action passes it.
 pub trait Guard: Send + Sync {
     /// Unique within one policy graph.
     fn name(&self) -> &str;
@@ -26,20 +26,20 @@ pub trait Guard: Send + Sync {
         Layer::Intent
     }
 
-    /// Hears what came of an action, and may remember it for the session. Guards are told in no particular order; one
-    /// that panics has remembered nothing.
+    /// Called with the outcome of an action; may store values in the session. The order of guards is not defined;
+    /// a guard that panics stores nothing.
     fn happened(&self, action: &Action, outcome: &Outcome, memory: &mut GuardMemory<'_>) {
         let _ = (action, outcome, memory);
     }
 
-    /// What tells this guard from another of the same name: its configuration, its code. It goes into
+    /// Distinguishes this guard from another of the same name: its configuration, its code. It is part of
     /// [`Graph::digest`](crate::Graph::digest), to which sessions and grants are bound.
     fn fingerprint(&self) -> Option<String> {
         None
     }
 }
 
-/// What a caught panic said.
+/// The message of a caught panic.
 pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let said =
         panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -50,11 +50,11 @@ pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Layer {
-    /// Cheap, stateless, absolute: where an agent may go at all.
+    /// Cheap, stateless, absolute limits.
     Boundary,
-    /// What it may spend.
+    /// Budgets and rates.
     Resource,
-    /// Whether what it does makes sense here.
+    /// Whether the action fits the situation.
     Intent,
     /// Records; always runs; its verdict is ignored.
     Observe,

@@ -1,15 +1,15 @@
-//! What guards remember of a session in their own words.
+//! Values that guards store in a session.
 //!
-//! A guard that keeps state in itself loses it with the process and shares it between sessions. What it gives to
-//! [`Context::remember`](crate::Context::remember) or, after the act, to [`GuardMemory`] is recorded with the session
-//! and comes back in every process that judges it.
+//! State inside a guard is lost with the process and shared between sessions. A value that a guard passes to
+//! [`Context::remember`](crate::Context::remember) or, after the action, to [`GuardMemory`] is recorded with the
+//! session and available in every process that judges it.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// How many values all guards of a session keep together. What is over is refused.
+/// How many values all guards of a session keep together. Further values are refused.
 pub const VALUES_KEPT: usize = 256;
 /// How many bytes one value may have as JSON.
 pub const VALUE_BYTES: usize = 4_096;
@@ -35,7 +35,7 @@ impl Note {
     }
 }
 
-/// What the guards of one session remember.
+/// The values of all guards of one session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Memory {
@@ -88,7 +88,7 @@ impl Memory {
     }
 }
 
-/// What one guard remembers, while it is told what came of an action. Read only when it is asked.
+/// The stored values of one guard, while it handles the outcome of an action. Read lazily.
 pub struct GuardMemory<'a> {
     guard: &'a str,
     kept: &'a dyn Fn(&str, &str) -> Option<Json>,
@@ -96,13 +96,13 @@ pub struct GuardMemory<'a> {
 }
 
 impl<'a> GuardMemory<'a> {
-    /// The memory of a guard; `kept` reads what the session has of a guard and a key.
+    /// The memory of a guard; `kept` reads the session's value for a guard and a key.
     #[must_use]
     pub fn new(guard: &'a str, kept: &'a dyn Fn(&str, &str) -> Option<Json>) -> Self {
         Self { guard, kept, notes: Vec::new() }
     }
 
-    /// What was remembered under that key.
+    /// The value under this key.
     #[must_use]
     pub fn recall(&self, key: &str) -> Option<Json> {
         match self.notes.iter().rev().find(|note| note.key == key) {
@@ -111,13 +111,13 @@ impl<'a> GuardMemory<'a> {
         }
     }
 
-    /// What was remembered before this call, for whoever reads while it writes.
+    /// The values before this call, for a caller that reads while it writes.
     pub fn before(&self) -> impl Fn(&str) -> Option<Json> + use<'a> {
         let (guard, kept) = (self.guard, self.kept);
         move |key| kept(guard, key)
     }
 
-    /// Remembers a value for the rest of the session. False when it is too large to be kept.
+    /// Stores a value for the rest of the session. False when it is too large.
     pub fn remember(&mut self, key: &str, value: impl Into<Json>) -> bool {
         let note = Note { guard: self.guard.to_owned(), key: key.to_owned(), value: Some(value.into()) };
         let fits = note.fits();
@@ -132,7 +132,7 @@ impl<'a> GuardMemory<'a> {
         self.notes.push(Note { guard: self.guard.to_owned(), key: key.to_owned(), value: None });
     }
 
-    /// What is to be recorded.
+    /// The values to record.
     #[must_use]
     pub fn into_notes(self) -> Vec<Note> {
         self.notes

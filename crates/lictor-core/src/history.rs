@@ -1,11 +1,11 @@
-//! What happened earlier in a session, in constant space for each pattern a policy asks about.
+//! The history of a session, in constant space for each pattern that a policy refers to.
 //!
-//! A policy's patterns are known when it is loaded ([`History`]). For each action the engine works out which of
-//! them it matches ([`History::marks`]) and writes that into the event; the session keeps one small [`Track`] a
-//! pattern, so that a question about the past costs the same at the tenth and at the hundred-thousandth event.
+//! A policy's patterns are known when it is loaded ([`History`]). For each action the engine computes which of
+//! them it matches ([`History::marks`]) and writes that into the event; the session keeps one small [`Track`] per
+//! pattern, so the cost of a history lookup does not grow with the number of events.
 //!
-//! Positions count judged actions. An outcome belongs to the position at which its action was judged, however late
-//! it comes; what an action may disturb, it disturbs until its outcome has come.
+//! Positions count judged actions. An outcome belongs to the position at which its action was judged, however
+//! late it arrives; an action that may invalidate an earlier match does so until its outcome arrives.
 
 mod past;
 mod pattern;
@@ -33,28 +33,28 @@ struct Tracked {
     pattern: Pattern,
     key: String,
     window: Option<u64>,
-    /// How far matches within the window are counted; `None`: as far as a session can.
+    /// The maximum count of matches within the window; `None`: the limit of a session.
     #[serde(default)]
     most: Option<u64>,
 }
 
-/// That an action matches a pattern, as far as can be told before its outcome.
+/// An action matches a pattern, as far as is known before its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mark {
     /// The pattern's canonical text.
     pub key: String,
-    /// The outcome that the pattern wants; `None`: that it was allowed to run.
+    /// The outcome that the pattern requires; `None`: being allowed to run is enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
     /// The longest window, in milliseconds, over which matches are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
-    /// How far they are counted over it; `None`: as far as a session can.
+    /// The maximum count within the window; `None`: the limit of a session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most: Option<u64>,
 }
 
-/// Marks in a session's state: every field is written there.
+/// Serialises marks in a session's state, where every field is written.
 pub(crate) mod marks {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -78,14 +78,13 @@ pub(crate) mod marks {
 }
 
 impl History {
-    /// Has the past of that pattern kept; counts over at most `window` milliseconds where given. Returns the key to
-    /// ask with.
+    /// Tracks this pattern; counts over at most `window` milliseconds if given. Returns the key for lookups.
     pub fn track(&mut self, pattern: Pattern, window: Option<u64>) -> String {
         self.keep(pattern, window, None)
     }
 
-    /// Has matches of that pattern counted over at most `window` milliseconds, up to `most` where more would make no
-    /// difference. Returns the key to ask with.
+    /// Counts matches of this pattern over at most `window` milliseconds, up to `most` if a higher count makes no
+    /// difference. Returns the key for lookups.
     pub fn count(&mut self, pattern: Pattern, window: u64, most: Option<u64>) -> String {
         self.keep(pattern, Some(window), most)
     }
@@ -106,14 +105,14 @@ impl History {
         key
     }
 
-    /// Has all that is asked of the other kept here too.
+    /// Tracks everything that the other tracks, too.
     pub fn join(&mut self, other: Self) {
         for Tracked { pattern, window, most, .. } in other.tracked {
             self.keep(pattern, window, most);
         }
     }
 
-    /// Whether everything that is asked here is kept by the other too, for as long and as far.
+    /// Whether the other tracks everything that this one does, over the same windows and up to the same counts.
     #[must_use]
     pub fn is_kept_by(&self, other: &Self) -> bool {
         let far = |tracked: &Tracked| tracked.most.unwrap_or(u64::MAX);
@@ -145,7 +144,8 @@ impl History {
             .filter(|tracked| tracked.pattern.matches(action, facts, &deeds))
             .filter_map(|Tracked { pattern, key, window, most }| {
                 let values = pattern.values(action);
-                // What does not say which it is about proves nothing, and may have disturbed all of them.
+                // An action without a value for a variable proves nothing, and may have invalidated the matches
+                // of every value.
                 if values.is_none() && pattern.ended.is_some() {
                     return None;
                 }

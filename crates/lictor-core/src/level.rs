@@ -1,11 +1,11 @@
-//! How bad a finding is.
+//! The severity of a finding.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// How bad a finding is. The order is the meaning: a plan's level is the greatest of its open findings.
+/// The severity of a finding. The order matters: a plan's level is the maximum over its open findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
     /// Worth knowing.
@@ -19,7 +19,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// All levels, worst first: the order in which people read findings.
+    /// All levels, most severe first, as findings are displayed.
     pub const WORST_FIRST: [Self; 4] = [Self::Critical, Self::High, Self::Medium, Self::Low];
 
     /// The name that is printed and stored.
@@ -40,7 +40,7 @@ impl Level {
     }
 }
 
-/// As its name, in every format: it is read back from its name.
+/// Serialises as its name in every format, because it is parsed from its name.
 impl Serialize for Level {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
@@ -61,7 +61,7 @@ pub struct NotALevel(String);
 impl FromStr for Level {
     type Err = NotALevel;
 
-    /// Letter case does not matter; anything else does, blanks included.
+    /// Case-insensitive; blanks are not trimmed.
     fn from_str(text: &str) -> Result<Self, NotALevel> {
         Self::WORST_FIRST
             .into_iter()

@@ -1,10 +1,10 @@
-//! The pure model of Lictor: what an agent wants to do ([`Action`]), what that would really do ([`Facts`]), what
-//! guards say about it ([`Verdict`]), how the policy graph combines that into one [`Decision`], and the session
-//! as a fold over events.
+//! The pure model of Lictor: what an agent wants to do ([`Action`]), what that would really do ([`Facts`]), the
+//! results of guards ([`Verdict`]), how the policy graph combines them into one [`Decision`], and the session as
+//! a fold over events.
 //!
 //! What this crate deliberately does not do: any I/O, reading a clock or the environment, starting threads,
-//! keeping global state. `clippy.toml` lists what is forbidden and the line below makes it an error. Time comes
-//! in as a [`Timestamp`], the world as [`Facts`].
+//! keeping global state. `clippy.toml` lists what is forbidden and the line below makes it an error. Time is an
+//! input as a [`Timestamp`], the state of the machine as [`Facts`].
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod action;

@@ -1,8 +1,8 @@
-//! Policies on `verb → object`: what triggers one, what its callback found, and what a person is asked.
+//! Policies on `verb → object`: what triggers them, what their callbacks return, and what a person is asked.
 //!
-//! All triggered policies are collected, each with the result of its callback; nothing is swallowed. A
-//! [`PolicySet`] is a guard like any other, so its violations meet the rest of the graph and the same
-//! [`resolve`](crate::resolve::resolve). [`PolicySet::check_policy`] does both steps for callers without a graph.
+//! All triggered policies are collected, each with the result of its callback; none is dropped. A [`PolicySet`]
+//! is a guard, so its violations go through the graph and the same [`resolve`](crate::resolve::resolve).
+//! [`PolicySet::check_policy`] does both steps for callers without a graph.
 
 mod callback;
 mod catalogue;
@@ -26,14 +26,14 @@ use serde_json::{Map, Value as Json};
 use crate::audience::Audience;
 use crate::facts::Cardinality;
 
-/// Stands for any verb, any object.
+/// Matches any verb or object.
 pub const ANY: &str = "*";
 
 /// What happens when a policy with neither confirmation nor callback is triggered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// The agent and the log are told.
+    /// Tells the agent and writes to the log.
     Inform,
     /// It is refused.
     Block,
@@ -42,7 +42,7 @@ pub enum Effect {
 /// One rule on `verb → object`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
-    /// What people call it.
+    /// Its name.
     pub name: String,
     /// The verb, or [`ANY`].
     pub verb: String,
@@ -51,38 +51,39 @@ pub struct Policy {
     /// Only for this cardinality. `None`: for every one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cardinality: Option<Cardinality>,
-    /// A machine's opinion is not enough: a person must say yes.
+    /// A person must approve; a callback is not enough.
     pub requires_confirmation: bool,
     /// The name of a registered callback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<String>,
-    /// What is said when neither a person nor a callback decides.
+    /// What happens when neither a person nor a callback decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
-    /// What is said when it is triggered.
+    /// The message when it is triggered.
     pub message: Template,
     /// What to do instead, when it blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
-    /// Only when a target matches one of these globs. Empty: whatever the target.
+    /// Only when a target matches one of these globs. Empty: any target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// Only when a host matches one of these globs. Empty: whatever the host.
+    /// Only when a host matches one of these globs. Empty: any host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
-    /// Only when the tool matches one of these globs. Empty: whatever the tool.
+    /// Only when the tool matches one of these globs. Empty: any tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     /// For whom it is.
     #[serde(default, skip_serializing_if = "Audience::is_everybody")]
     pub audience: Audience,
-    /// What the author wants to find again in every violation: an owner, a ticket, a link. Lictor does not look at it.
+    /// Data of the author that is copied to every violation: an owner, a ticket, a link. Lictor does not
+    /// interpret it.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Json>,
 }
 
 impl Policy {
-    /// A policy on that verb and object that asks for confirmation.
+    /// A policy on this verb and object that asks for confirmation.
     #[must_use]
     pub fn new(name: impl Into<String>, verb: impl Into<String>, object: impl Into<String>) -> Self {
         Self {
@@ -124,7 +125,7 @@ impl Policy {
         self
     }
 
-    /// The same, without a person or a callback: this is what happens.
+    /// The same with this effect, without a person or a callback.
     #[must_use]
     pub fn effect(mut self, effect: Effect) -> Self {
         self.effect = Some(effect);
@@ -139,14 +140,14 @@ impl Policy {
         self
     }
 
-    /// The same with something that every violation of it carries.
+    /// The same with metadata that is copied to every violation.
     #[must_use]
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Json>) -> Self {
         self.metadata.insert(key.into(), value.into());
         self
     }
 
-    /// The same with these words; see [`Template`] for what may stand in braces.
+    /// The same with this message; see [`Template`] for the placeholders.
     ///
     /// # Errors
     /// When the text is not a template.

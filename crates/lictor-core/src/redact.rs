@@ -1,4 +1,4 @@
-//! Keeping secrets out of what is written down. Decisions are made on the real text; logs and traces get this one.
+//! Redaction of secrets. Decisions use the original text; logs and traces get the redacted text.
 
 mod hints;
 mod options;
@@ -14,24 +14,24 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 
-/// Takes what must not be written down out of a text.
+/// Removes secrets from texts.
 pub trait Redact: Send + Sync {
-    /// The text without it; borrowed when there was nothing to take out.
+    /// The redacted text; borrowed if nothing was removed.
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str>;
 
-    /// Whether some text inside this JSON may have to be taken out. `false` only when it is certain that none has.
+    /// Whether this JSON may contain a secret. `false` only when it certainly does not.
     fn may_redact_json(&self, json: &str) -> bool {
         matches!(self.redact(json), Cow::Owned(_))
     }
 
-    /// The places of what has to be taken out, for a redactor that finds it by place. Several redactors together find
-    /// their places in the same text: what one takes out must not hide the rest from another.
+    /// The ranges to remove, for redactors that work on ranges. Combined redactors all search the original text:
+    /// a removal by one must not hide a secret from another.
     fn places(&self, _text: &str) -> Vec<Range<usize>> {
         Vec::new()
     }
 }
 
-/// Takes out what any of several redactors would take out.
+/// Removes what any of several redactors would remove.
 pub struct AllOf(pub Vec<Arc<dyn Redact>>);
 
 impl Redact for AllOf {
@@ -52,16 +52,16 @@ impl Redact for AllOf {
     }
 }
 
-/// Takes out what another redactor does, and texts that it took out of something else: what is worked out from a command
-/// line holds its words without what told that one of them is a secret.
+/// Removes what another redactor does, and texts that it removed elsewhere. Facts derived from a command line
+/// contain its words without the context that marked one of them as a secret.
 pub struct Taken<'a> {
     /// The other redactor.
     pub redactor: &'a dyn Redact,
-    /// What it took out; see [`taken_from`].
+    /// The removed texts; see [`taken_from`].
     pub texts: &'a [String],
 }
 
-/// A shorter text is taken out only where it stands alone: it may be part of any word.
+/// A shorter text is removed only as a whole word: it may be part of any other word.
 const LONG: usize = 6;
 
 impl Redact for Taken<'_> {
@@ -87,7 +87,7 @@ impl Redact for Taken<'_> {
     }
 }
 
-/// The texts that a redactor takes out of what an agent hands over.
+/// The texts that a redactor removes from an agent's payload.
 #[must_use]
 pub fn taken_from(payload: &Json, redactor: &dyn Redact) -> Vec<String> {
     let mut found = Vec::new();
@@ -120,7 +120,7 @@ fn collect(value: &Json, redactor: &dyn Redact, found: &mut Vec<String>) {
     }
 }
 
-/// The text with a mark in place of these parts, which may overlap.
+/// The text with these ranges replaced by a marker. Ranges may overlap.
 #[must_use]
 pub fn without(text: &str, mut places: Vec<Range<usize>>) -> Cow<'_, str> {
     if places.is_empty() {
@@ -150,11 +150,11 @@ fn joined(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     joined
 }
 
-/// What stands where a secret was.
+/// The marker that replaces a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// The same value with every text in it redacted; `None` when there was nothing to take out. What does not come back
-/// from its own JSON is not written down at all: that is an error.
+/// The same value with every text in it redacted; `None` when nothing was removed. A value that cannot be parsed
+/// back from its own JSON is an error, so that it is not written.
 ///
 /// # Errors
 /// When the value has no JSON form that can be read back.
@@ -171,17 +171,17 @@ where
     serde_json::from_value(tree).map(Some)
 }
 
-/// Redacts a text where it stands.
+/// Redacts a text in place.
 pub fn text(text: &mut String, redactor: &dyn Redact) {
     if let Cow::Owned(clean) = redactor.redact(text) {
         *text = clean;
     }
 }
 
-/// Redacts every text in a JSON value, keys included: whoever can choose a key could hide something in it.
+/// Redacts every text in a JSON value, including keys, because an agent may choose them.
 ///
-/// What a record is found by stays: digests, ids and the session. Below `payload`, where the agent chooses every word,
-/// nothing does.
+/// The fields that identify a record are kept: digests, ids and the session. Below `payload`, where the agent
+/// controls every field, nothing is exempt.
 pub fn json(value: &mut Json, redactor: &dyn Redact) {
     walk(value, redactor, true);
 }
@@ -200,16 +200,16 @@ fn finds_a_record(key: &str, item: &Json) -> bool {
     }
 }
 
-/// Names of fields that hold a secret, beside those that have the name of one.
+/// Additional names of fields that hold a secret.
 const FIELDS: [&str; 4] = ["pass", "pwd", "pw", "cookie"];
 
-/// Whether a field has the name of a secret. `pwd` may be a directory.
+/// Whether a field name indicates a secret. `pwd` may be a directory.
 fn is_secret_field(key: &str, item: &Json) -> bool {
     let is_path = || item.as_str().is_some_and(|text| text.starts_with(['/', '~', '.']));
     is_secret_name(key) || FIELDS.iter().any(|name| key.eq_ignore_ascii_case(name)) && !is_path()
 }
 
-/// Whether a field of an object holds a secret, by its own name or by the one that the object gives its value.
+/// Whether a field of an object holds a secret, by its own name or by the object's `name` field.
 fn is_secret(key: &str, item: &Json, named_so: bool, redactor: &dyn Redact) -> bool {
     (is_secret_field(key, item) || named_so && key == VALUE) && holds_text(item, redactor)
 }
@@ -223,7 +223,7 @@ fn is_named_as_secret(map: &Map<String, Json>) -> bool {
         && name.is_some_and(|name| is_secret_name(name) || name.eq_ignore_ascii_case("cookie"))
 }
 
-/// Whether a field with the name of a secret holds one: under a redactor that knows such names.
+/// Whether a field with a secret's name contains text to redact, if the redactor knows such names.
 fn holds_text(item: &Json, redactor: &dyn Redact) -> bool {
     let text = match item {
         Json::String(text) if !text.is_empty() && !text.starts_with('$') => text.clone(),
@@ -234,7 +234,8 @@ fn holds_text(item: &Json, redactor: &dyn Redact) -> bool {
     matches!(redactor.redact(&named), Cow::Owned(_))
 }
 
-/// The words of a command, each for itself, say less than the line: what is taken out of that is taken out of them.
+/// A single word of a command has less context than the line, so what is removed from the line is also removed
+/// from its words.
 fn words_of_a_command(map: &mut Map<String, Json>, redactor: &dyn Redact) {
     let Some(program) = map.get("program").and_then(Json::as_str) else { return };
     let Some(args) = map.get("args").and_then(Json::as_array) else { return };
@@ -273,7 +274,7 @@ fn walk(value: &mut Json, redactor: &dyn Redact, ours: bool) {
                 walk(item, redactor, ours && key != "payload");
             }
         }
-        // What Lictor counts is not a secret; what an agent hands on may be.
+        // Numbers from Lictor are not secrets; numbers from an agent may be.
         Json::Number(number) if !ours => {
             if let Cow::Owned(clean) = redactor.redact(&number.to_string()) {
                 *value = Json::String(clean);

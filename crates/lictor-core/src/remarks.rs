@@ -1,4 +1,4 @@
-//! What a guard, a callback or a program leaves for others besides its decision.
+//! Annotations and tags that a guard, a callback or a program adds to its decision.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct Remarks {
     /// Added to the risk.
     #[serde(skip_serializing_if = "Risk::is_none")]
     pub risk: Risk,
-    /// Notes for later guards, each under the name of the guard that leaves it.
+    /// Annotations for later guards, stored under the name of the guard.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, Json>,
     /// Tags of the action: consecutive actions with a tag are counted.
@@ -30,7 +30,7 @@ impl Remarks {
         self.risk.is_none() && self.annotations.is_empty() && self.tags.is_empty()
     }
 
-    /// Leaves them in an evaluation, in the name of the guard that is being asked.
+    /// Adds them to an evaluation, under the name of the current guard.
     pub fn leave(&self, context: &mut Context<'_>) {
         if !self.risk.is_none() {
             context.add_risk(self.risk.as_fraction());

@@ -1,4 +1,4 @@
-//! The one place where a person comes in. A person can lift an `ask` and can veto; nobody can lift a `block`.
+//! The only place where a person decides. A person can lift an `ask` and can veto; nobody can lift a `block`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,25 +10,25 @@ use crate::policy::Violation;
 use crate::trace::GivenVerdict;
 use crate::verdict::Verdict;
 
-/// One thing that is put before a person: a verdict that counts, with the violation it stands for.
+/// One point that is shown to a person: an active verdict, with its violation if it has one.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// What was said.
     pub given: &'a GivenVerdict,
     /// The policy that was triggered, with the result of its callback.
     pub violation: Option<&'a Violation>,
-    /// A yes is needed. Where it is not, the point is shown all the same and a no is a veto.
+    /// Approval is needed. Otherwise the point is only shown, but a no is still a veto.
     pub needs_approval: bool,
 }
 
-/// Whoever answers: one answer for each question, in order.
+/// Returns one answer for each question, in order.
 pub type Approver<'a> = &'a mut dyn FnMut(&[Question<'_>]) -> Vec<Answer>;
 
 /// Why an `ask` became a `block` here.
 const FIX: &str = "ask a person to approve this action, or reach the goal another way";
 
 impl Evaluation {
-    /// Everything that is put before a person: all verdicts that count, and policies that their callback resolved.
+    /// Everything that is shown to a person: all active verdicts, and policies that their callback resolved.
     #[must_use]
     pub fn questions(&self) -> Vec<Question<'_>> {
         self.asked_about()
@@ -40,7 +40,7 @@ impl Evaluation {
             .collect()
     }
 
-    /// The points that need a yes, in order. Approving all of them allows the action.
+    /// The points that need approval, in order. Approving all of them allows the action.
     pub fn pending(&self) -> impl Iterator<Item = Point> {
         self.asked_about().filter(|given| given.verdict.value() == Value::Ask).map(|given| Point {
             guard: given.guard().to_owned(),
@@ -59,10 +59,11 @@ fn is_asked_about(given: &GivenVerdict) -> bool {
     given.counts() || (given.violation.is_some() && given.status == crate::trace::Status::Active)
 }
 
-/// Settles an evaluation: what is left is `pass`, `warn` or `block`.
+/// Settles an evaluation: the result is `pass`, `warn` or `block`.
 ///
-/// The approver is called at most once, and only for an `ask`. Any no is final, also to a point that needed no
-/// yes; too few or too many answers, or a panic, block. All verdicts and violations stay, with their answers.
+/// The approver is called at most once, and only for an `ask`. Any no is final, even for a point that needed no
+/// approval; too few or too many answers, or a panic, block. All verdicts and violations stay, with their
+/// answers.
 #[must_use]
 pub fn resolve(evaluation: Evaluation, approver: Option<Approver<'_>>) -> Evaluation {
     if evaluation.decision != Decision::Ask {
@@ -76,7 +77,7 @@ pub fn resolve(evaluation: Evaluation, approver: Option<Approver<'_>>) -> Evalua
     settle(evaluation, answers.map_err(|_| "the approver panicked"))
 }
 
-/// As [`resolve`], with the answers already there or the reason why there are none (`no answer within 30 s`).
+/// As [`resolve`], with the answers given, or the reason why there are none (`no answer within 30 s`).
 #[must_use]
 pub fn settle(mut evaluation: Evaluation, answers: Result<Vec<Answer>, &str>) -> Evaluation {
     if evaluation.decision != Decision::Ask {

@@ -1,4 +1,4 @@
-//! Risk in integer thousandths: exact, saturating, never down.
+//! Risk in integer thousandths: exact, saturating, never decreasing.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub struct Risk(u16);
 
 impl Serialize for Risk {
-    /// A fraction from 0 to 1 for people and programs, thousandths where bytes count.
+    /// A fraction from 0 to 1 in readable formats, thousandths in binary ones.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match (serializer.is_human_readable(), self.is_none()) {
             (false, _) => serializer.serialize_u16(self.0),
@@ -21,7 +21,7 @@ impl Serialize for Risk {
 }
 
 impl<'de> Deserialize<'de> for Risk {
-    /// Whole numbers above one are thousandths: records of earlier versions have them.
+    /// Integers above one are thousandths, as in records of earlier versions.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
             deserializer.deserialize_any(Number)
@@ -45,7 +45,7 @@ impl de::Visitor<'_> for Number {
     }
 
     fn visit_u64<E: de::Error>(self, thousandths: u64) -> Result<Risk, E> {
-        // Languages that know one kind of number write the highest risk like this.
+        // Languages with a single number type write the highest risk as `1`.
         if thousandths == 1 {
             return Ok(Risk::MAX);
         }
@@ -57,7 +57,7 @@ impl de::Visitor<'_> for Number {
 impl Risk {
     /// None.
     pub const NONE: Self = Self(0);
-    /// As high as it goes.
+    /// The highest risk.
     pub const MAX: Self = Self(1000);
 
     /// So many thousandths, at most 1000.

@@ -1,4 +1,4 @@
-//! How far an agent may reach. A subagent gets what its parent has, or less; there is no way to give it more.
+//! The scope of an agent. A subagent gets its parent's scope or a smaller one; it cannot get a larger one.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::action::{Action, ActionKind};
 use crate::facts::{Facts, Place, Zone};
 use crate::text;
 
-/// Everything that one level of delegation rules out. What is left out is not limited.
+/// The limits of one level of delegation. An absent field is not limited.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limit {
@@ -25,13 +25,13 @@ pub struct Limit {
     /// Nothing that changes a file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
-    /// Only these of the person's scopes. One that the person does not have is not gained by being named.
+    /// Only these of the person's scopes. Naming a scope that the person lacks does not grant it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<String>>,
 }
 
-/// The limits of an agent: its own, its parent's, and so on. All of them must permit an action, so that adding one
-/// can only narrow the scope.
+/// The limits of an agent: its own, its parent's, and so on. All of them must permit an action, so adding one can
+/// only narrow the scope.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Scope {
@@ -51,7 +51,7 @@ impl Scope {
         self.limits.is_empty()
     }
 
-    /// The scope of a child: this one, and within it the limit.
+    /// The scope of a child: this scope with one more limit.
     #[must_use]
     pub fn narrow(&self, limit: Limit) -> Self {
         let mut scope = self.clone();
@@ -78,7 +78,7 @@ impl Scope {
     /// Whether an action is within the scope.
     ///
     /// # Errors
-    /// What of it is not.
+    /// What is outside the scope.
     pub fn permits(&self, action: &Action, facts: &Facts) -> Result<(), String> {
         self.limits.iter().try_for_each(|limit| limit.permits(action, facts))
     }
@@ -119,7 +119,7 @@ impl Limit {
     }
 }
 
-/// Both what is written and where it really leads must be inside.
+/// Both the path as written and its resolved target must be inside.
 fn is_in_one(place: &Place, dirs: &[String]) -> bool {
     if place.zone == Zone::HarmlessDevice && place.real_zone == Zone::HarmlessDevice {
         return true;

@@ -1,8 +1,8 @@
 //! Session state as a fold over events.
 //!
 //! The state is never edited: [`SessionState::apply`] (and, for what a subagent does,
-//! [`SessionState::apply_below`]) is the only way it changes, and applying the same events in the same order gives
-//! the same state. Everything in it is bounded, so the thousandth event costs what the tenth did.
+//! [`SessionState::apply_below`]) is the only way to change it, and applying the same events in the same order
+//! gives the same state. Everything in it is bounded, so the cost of an event does not grow with the session.
 
 mod closed;
 mod edits;
@@ -41,26 +41,26 @@ use pace::Pace;
 
 /// How many different tags have a streak at once.
 pub const STREAKS_KEPT: usize = 64;
-/// How many budgets one session keeps. What is over is counted under [`OTHER_BUDGETS`].
+/// How many budgets one session keeps. Further budgets are counted under [`OTHER_BUDGETS`].
 pub const BUDGETS_KEPT: usize = 64;
-/// How many policies a session remembers that it has seen after its first.
+/// How many later policies a session remembers besides its first.
 pub const POLICIES_KEPT: usize = 16;
-/// The budget that everything over [`BUDGETS_KEPT`] is counted under.
+/// The budget for everything beyond [`BUDGETS_KEPT`].
 pub const OTHER_BUDGETS: &str = "(other)";
 
-/// What a session has been through so far.
+/// The state of a session.
 ///
-/// Every field is always written: in the bytes that are stored, one that is left out would be read as the next.
+/// Every field is always written: in the binary format an omitted field would shift all later ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
-    /// Actions that were judged, blocked ones included, those of subagents too.
+    /// Judged actions, including blocked ones and those of subagents.
     pub action_count: u64,
     /// Of these, passed without remark.
     pub pass_count: u64,
     /// Passed with a remark.
     pub warn_count: u64,
-    /// Asked about, also where the call was blocked because nobody could be asked.
+    /// Actions with an `ask`, including calls that were blocked because no person could be asked.
     pub ask_count: u64,
     /// Blocked.
     pub block_count: u64,
@@ -76,16 +76,16 @@ pub struct SessionState {
     pub ungoverned_count: u64,
     /// Actions that happened although they were blocked.
     pub bypass_count: u64,
-    /// What was used of models, as far as it was reported, that of subagents too.
+    /// Reported model usage, including that of subagents.
     #[serde(with = "stored::as_json")]
     pub usage: Usage,
     /// The highest risk of any action.
     pub peak_risk: Risk,
     /// Consecutive judged actions that carried a tag. An action without the tag ends its streak.
     pub streaks: BTreeMap<String, u32>,
-    /// What was used of each budget by actions whose outcome is known.
+    /// How much of each budget was used by actions with a known outcome.
     pub spent: BTreeMap<String, u64>,
-    /// What actions whose outcome is not known may still use.
+    /// How much of each budget is reserved for actions without a known outcome.
     pub reserved: BTreeMap<String, u64>,
     /// Judged actions of this session itself whose outcome has not been seen, oldest first.
     pub open: VecDeque<Open>,
@@ -95,24 +95,24 @@ pub struct SessionState {
     pub pace: Pace,
     /// Judged actions of subagents that the policy's patterns match and whose outcome has not been seen.
     pub open_below: VecDeque<Open>,
-    /// What questions about the past are answered from. Subagents' actions count.
+    /// The history for policies. Subagents' actions count.
     pub past: Past,
     /// Files whose content the agent knows.
     pub files: KnownFiles,
-    /// Files that it and those below it have edited, kept by the session that has none above it. Stored beside the rest
-    /// of the state: few actions ask about them.
+    /// Files that this session and its subagents have edited; kept in the root session. Stored separately from
+    /// the rest of the state, because few actions need them.
     #[serde(skip)]
     pub edits: Edits,
     /// Files that the policy has an eye on.
     pub watched: Watched,
-    /// What was said to the agent, and when.
+    /// The state of feedback.
     pub feedback: FeedbackState,
-    /// How often it was told to go on, and why.
+    /// The state of the completion gate.
     pub completion: CompletionState,
-    /// What guards remember in their own words.
+    /// The values that guards store.
     #[serde(with = "stored::as_json")]
     pub memory: Memory,
-    /// The agent's own list of what is left to do; `None` when it never wrote one.
+    /// The agent's own to-do list; `None` when it never wrote one.
     pub todos: Option<Todos>,
     /// The name of the newest prompt, where it has one.
     pub prompt: Option<String>,
@@ -122,10 +122,10 @@ pub struct SessionState {
     pub latest: Option<Timestamp>,
     /// The policy in force, fixed at the first event.
     pub policy: Option<Digest>,
-    /// The policy that was last seen, when it is another one.
+    /// The policy that was last seen, if it differs from the first.
     pub policy_now: Option<Digest>,
-    /// The policies that were seen after the first, oldest first: what any of them forbids stays forbidden. One more
-    /// than [`POLICIES_KEPT`] when some are missing.
+    /// The policies that were seen after the first, oldest first: an action that any of them forbids stays
+    /// forbidden. One more than [`POLICIES_KEPT`] when some are missing.
     pub policies_since: Vec<Digest>,
     /// The session that started this one.
     pub parent: Option<SessionKey>,
@@ -136,8 +136,8 @@ pub struct SessionState {
     pub ended: bool,
 }
 
-/// The sessions of a lineage, each with the person whose account it is, if it is one. `own` is the key of the first;
-/// `claimed` that of the one above it, as long as it has not begun.
+/// The sessions of a lineage, each with its person if it is an account. `own` is the key of the first; `claimed`
+/// is the key of its parent while that has not begun.
 pub fn with_accounts<'a>(
     own: Option<&'a SessionKey>,
     claimed: Option<&'a SessionKey>,
@@ -203,9 +203,9 @@ impl SessionState {
         }
     }
 
-    /// The state after one more event of a session below this one. Its counters, budgets and pace count here too;
-    /// a harmless action of a subagent does not end a streak of its parent. Outcomes are waited for below only, so
-    /// what a subagent uses is spent here at once, and comes back when it comes back there.
+    /// Applies an event of a subagent's session. Its counters, budgets and pace count here too; a harmless action
+    /// of a subagent does not end a streak of its parent. Only the subagent's session waits for outcomes, so what
+    /// it uses is spent here at once, and returned here when it is returned there.
     pub fn apply_below(&mut self, event: &SessionEvent, at: Timestamp) {
         self.latest = self.latest.max(Some(at));
         self.edited(event);
@@ -234,7 +234,7 @@ impl SessionState {
         }
     }
 
-    /// What an event means for the files that are edited. A call that is reported twice happened once.
+    /// Updates the edited files. A call that is reported twice counts once.
     fn edited(&mut self, event: &SessionEvent) {
         match event {
             SessionEvent::Judged(judgement) if !judgement.found.is_empty() && self.parent.is_none() => {
@@ -247,13 +247,13 @@ impl SessionState {
         }
     }
 
-    /// Forgets what tool policies, feedback and the stop gate remember. What is under way counts for no question about
-    /// the past any more; counters, budgets and scope stay.
+    /// Clears the memory of tool policies, feedback and the stop gate. Running actions no longer count for the
+    /// history; counters, budgets and scope stay.
     fn reset(&mut self) {
         self.past.tracks.clear();
         self.open.iter_mut().chain(&mut self.open_below).for_each(|open| open.marks.clear());
         self.files = KnownFiles::default();
-        // What was there when the session began stays: a file that has appeared since is told again.
+        // The files at the start of the session are kept: a file that has appeared since is reported again.
         self.feedback = FeedbackState::default();
         self.completion = CompletionState::default();
         self.streaks.clear();
@@ -261,14 +261,14 @@ impl SessionState {
         self.todos = None;
     }
 
-    /// What a no to that action gives back of each budget.
+    /// How much of each budget a denial of this action returns.
     #[must_use]
     pub fn returned(&self, action: &Digest, tool_use_id: Option<&str>) -> BTreeMap<String, u64> {
         let open = self.find_open(action, tool_use_id).and_then(|index| self.open.get(index));
         open.filter(|open| !open.observed).map(|open| open.spends.clone()).unwrap_or_default()
     }
 
-    /// What a fork begins with: everything but what is still under way in the original.
+    /// The initial state of a fork: everything except the running actions of the original.
     fn copied(&self) -> Self {
         Self {
             open: VecDeque::new(),
@@ -325,7 +325,7 @@ impl SessionState {
         }
     }
 
-    /// A rejected question gives back what it had reserved; an approved one keeps waiting for its outcome.
+    /// A denied action returns its reservation; an approved one still waits for its outcome.
     fn resolved(&mut self, action: &Digest, tool_use_id: Option<&str>, decision: Decision) {
         let Some(index) = self.find_open(action, tool_use_id) else { return };
         let Some(open) = self.open.get_mut(index) else { return };
@@ -352,7 +352,7 @@ impl SessionState {
         self.remember(happened, open.as_ref(), at);
     }
 
-    /// What an outcome means for questions about the past. An action that was never judged counts from now on.
+    /// Updates the history with an outcome. An action that was never judged counts from now on.
     fn remember(&mut self, happened: &Happened, open: Option<&Open>, at: Timestamp) {
         let success = happened.outcome.success;
         match open {
@@ -380,7 +380,7 @@ impl SessionState {
         *counter = counter.saturating_add(1);
     }
 
-    /// How the outcome of an action stands to what was decided about it.
+    /// How the outcome of an action relates to the decision about it.
     #[must_use]
     pub fn standing(&self, action: &Digest, tool_use_id: Option<&str>) -> Standing {
         match self.find_open(action, tool_use_id).and_then(|index| self.open.get(index)) {
@@ -426,7 +426,7 @@ impl SessionState {
     }
 }
 
-/// What was reserved is now spent.
+/// Turns a reservation into spending.
 fn settle(open: &Open, reserved: &mut BTreeMap<String, u64>, spent: &mut BTreeMap<String, u64>) {
     give_back(reserved, &open.spends);
     spend(spent, &open.spends);

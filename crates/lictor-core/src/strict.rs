@@ -1,7 +1,7 @@
-//! JSON that reads in one way only.
+//! A strict JSON parser without ambiguity.
 //!
-//! Which of two values of a repeated key counts differs between readers, and the one that Lictor judges must be the one
-//! that runs.
+//! Parsers differ in which value of a repeated key they use, and the one that Lictor judges must be the one that
+//! runs.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Number, Value};
 /// Reads one JSON value and nothing else; a repeated key is an error. Nesting is bounded by the parser.
 ///
 /// # Errors
-/// When it is not JSON, or says something twice.
+/// When it is not JSON, or repeats a key.
 pub fn from_slice(bytes: &[u8]) -> serde_json::Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = Strict.deserialize(&mut deserializer)?;

@@ -1,7 +1,7 @@
-//! Showing text that an agent has a hand in, so that it cannot pass for something else.
+//! Displays text that an agent controls, so that it cannot imitate other output.
 
-/// Takes out everything that could change how the rest reads (control characters, line breaks, invisible and
-/// direction-changing characters) and cuts after so many characters.
+/// Removes characters that could change how the rest is displayed (control characters, line breaks, invisible and
+/// direction-changing characters) and truncates to `most` characters.
 #[must_use]
 pub fn clean(text: &str, most: usize) -> String {
     let mut out = String::with_capacity(text.len().min(most.saturating_mul(4)));
@@ -15,8 +15,8 @@ pub fn clean(text: &str, most: usize) -> String {
     out
 }
 
-/// The text with everything that could change how the rest reads written out (`\x1b`, `\u{202e}`), line breaks kept:
-/// what somebody has to judge by reading it.
+/// The text with such characters escaped (`\x1b`, `\u{202e}`) and line breaks kept, for text that a person must
+/// review.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -44,7 +44,7 @@ pub fn quote(text: &str, most: usize) -> String {
     format!("`{}`", clean(text, most).replace('`', "'"))
 }
 
-/// Whether a character is not seen itself, or changes how others are.
+/// Whether a character is invisible or changes how others are displayed.
 #[must_use]
 pub fn is_deceptive(char: char) -> bool {
     char.is_control()

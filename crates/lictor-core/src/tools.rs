@@ -1,7 +1,7 @@
-//! Tool policies: what has to have happened before a tool may be used.
+//! Tool policies: preconditions of tool calls.
 //!
-//! Both guards judge facts, not tool names alone: `cat x` counts as reading `x`, `sed -i` as writing it, and a test
-//! run is a test run whichever command line it stands on. [`ToolPolicy`] is for rules that neither can say.
+//! Both guards judge facts, not tool names alone: `cat x` counts as reading `x`, `sed -i` as writing it, and a
+//! test run counts on any command line. [`ToolPolicy`] is for rules that neither can express.
 
 mod custom;
 mod except;

@@ -1,4 +1,4 @@
-//! The recorded path of one evaluation.
+//! The recorded trace of one evaluation.
 
 mod path;
 mod site;
@@ -22,7 +22,7 @@ use crate::verdict::Verdict;
 pub enum Status {
     /// Counts.
     Active,
-    /// Was said but does not count: a losing branch, the child of a `Not`, an overridden primary.
+    /// Given but not counted: a losing branch, the child of a `Not`, an overridden primary.
     Superseded,
     /// Was not asked.
     Skipped,
@@ -38,16 +38,16 @@ pub struct GivenVerdict {
     /// What it said.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// The violation that it stands for: an index into the evaluation's violations.
+    /// Its violation: an index into the evaluation's violations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub violation: Option<u32>,
-    /// What a person said about it.
+    /// The person's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
 }
 
 impl GivenVerdict {
-    /// A verdict that counts and that nobody was asked about.
+    /// An active verdict without an answer.
     #[must_use]
     pub fn active(guard: &str, path: &str, layer: Layer, verdict: Verdict) -> Self {
         let site = Site { name: Arc::from(guard), path: Arc::from(path), layer };
@@ -58,19 +58,19 @@ impl GivenVerdict {
         Self { at, status: Status::Active, verdict, violation, answer: None }
     }
 
-    /// The guard or combinator that said it.
+    /// The guard or combinator that gave it.
     #[must_use]
     pub fn guard(&self) -> &str {
         &self.at.name
     }
 
-    /// Where it stands, for instance `/all[0]/when/then`.
+    /// Its path, for instance `/all[0]/when/then`.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.at.path
     }
 
-    /// Its layer. For a combinator, the first layer of what stands below it.
+    /// Its layer. For a combinator, the lowest layer below it.
     #[must_use]
     pub fn layer(&self) -> Layer {
         self.at.layer
@@ -83,7 +83,7 @@ impl GivenVerdict {
     }
 }
 
-/// What sort of node a trace entry is about.
+/// The kind of node of a trace entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeKind {
@@ -122,7 +122,7 @@ impl NodeKind {
     }
 }
 
-/// The way that a `When` or an `Escalate` took.
+/// The branch that a `When` or an `Escalate` took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Branch {

@@ -1,4 +1,4 @@
-//! What one guard says.
+//! The verdict of one guard.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -6,10 +6,10 @@ use serde_json::Value as Json;
 use crate::decision::Value;
 use crate::redact::{self, Redact};
 
-/// What one guard says about one action. Built only through the constructors, so that a block always has a
+/// The result of one guard for one action. Built only through the constructors, so that a block always has a
 /// reason and a fix, and a warning or question always has a reason.
 ///
-/// Most verdicts are passes with nothing to say, so what is said is kept apart and a pass costs nothing.
+/// Most verdicts are passes without text, so the text is boxed and a pass does not allocate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     value: Value,
@@ -29,13 +29,13 @@ struct Said {
     evidence: Option<Json>,
 }
 
-/// Said when a guard blocks and gives no reason of its own.
+/// The reason when a guard blocks without one.
 const NO_REASON: &str = "the guard gave no reason";
-/// Said when a guard blocks and gives no way out.
+/// The fix when a guard blocks without one.
 const NO_FIX: &str = "choose another way to reach the goal, or ask a person";
 
 impl Verdict {
-    /// Takes what must not be written down out of what is said.
+    /// Redacts the texts of the verdict.
     pub(crate) fn redact(&mut self, redactor: &dyn Redact) {
         let Some(said) = &mut self.said else { return };
         for text in [&mut said.reason, &mut said.fix] {
@@ -58,31 +58,31 @@ impl Verdict {
         Self::saying(Value::Pass, note.into(), String::new())
     }
 
-    /// May go ahead; the agent and the log get the remark.
+    /// Allowed; the agent and the log get the remark.
     #[must_use]
     pub fn warn(reason: impl Into<String>) -> Self {
         Self::saying(Value::Warn, filled(reason.into(), NO_REASON), String::new())
     }
 
-    /// A person has to say yes.
+    /// A person has to approve.
     #[must_use]
     pub fn ask(reason: impl Into<String>) -> Self {
         Self::saying(Value::Ask, filled(reason.into(), NO_REASON), String::new())
     }
 
-    /// No, and what to do instead.
+    /// Refused, with a reason and a fix.
     #[must_use]
     pub fn block(reason: impl Into<String>, fix: impl Into<String>) -> Self {
         Self::saying(Value::Block, filled(reason.into(), NO_REASON), filled(fix.into(), NO_FIX))
     }
 
-    /// The guard could not come to an answer. `fix` is for the operator.
+    /// The guard failed. `fix` is for the operator.
     #[must_use]
     pub fn error(reason: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { value: Value::Error, ..Self::block(reason, fix) }
     }
 
-    /// The verdict of that strictness: what a configured decision becomes.
+    /// The verdict with this value, for configured decisions.
     #[must_use]
     pub fn of(value: Value, reason: impl Into<String>, fix: impl Into<String>) -> Self {
         match value {
@@ -98,7 +98,7 @@ impl Verdict {
         Self { value, said: Some(Box::new(Said { reason, fix, rule: None, evidence: None })) }
     }
 
-    /// The same with a way out. On a pass it changes nothing.
+    /// The same with a fix. No effect on a pass.
     #[must_use]
     pub fn with_fix(mut self, fix: impl Into<String>) -> Self {
         let fix = fix.into();
@@ -128,7 +128,7 @@ impl Verdict {
         self.value
     }
 
-    /// Whether the action may go ahead as far as this guard is concerned.
+    /// Whether this guard allows the action.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.value <= Value::Warn
@@ -176,7 +176,7 @@ impl Serialize for Verdict {
     }
 }
 
-/// Deserialisation goes through the constructors too: a stored block without reason or fix cannot come back.
+/// Deserialisation goes through the constructors too: a stored block without reason or fix cannot be read.
 impl<'de> Deserialize<'de> for Verdict {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Flat { value, said: Said { reason, fix, rule, evidence } } =

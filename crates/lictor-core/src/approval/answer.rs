@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-/// What a person says about one point: yes or no, with a reason if they like.
+/// A person's answer to one point: yes or no, with an optional reason.
 ///
-/// As data it is `true`, `false`, or `{"approved": bool, "reason"?: text}`. Nothing else is an answer: a text
-/// like `"no"` or a number must never count as a yes.
+/// As data it is `true`, `false`, or `{"approved": bool, "reason"?: text}`. Other forms are rejected: a text like
+/// `"no"` or a number must never count as a yes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Given")]
 pub struct Answer {
@@ -41,7 +41,7 @@ impl From<bool> for Answer {
     }
 }
 
-/// Whether these answers lift what was asked: one for each of `wanted` points, and no `no` among them.
+/// Whether these answers approve all points: one answer for each of the `wanted` points, and no `no` among them.
 ///
 /// # Errors
 /// Why they do not.

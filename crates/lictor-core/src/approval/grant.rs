@@ -6,7 +6,7 @@ use crate::canonical;
 use crate::clock::Timestamp;
 use crate::digest::Digest;
 
-/// Exactly what an approval is about: an action, in a session, under a policy.
+/// What an approval is about: one action, in one session, under one policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// Digest of the action.
@@ -19,8 +19,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// The id that approvals and grants of this request are kept under: a whole digest, so that no two requests share
-    /// one. It names, it does not authorise.
+    /// The id under which approvals and grants of this request are stored: a whole digest, so that no two
+    /// requests share one. It identifies; it does not authorise.
     #[must_use]
     pub fn id(&self) -> String {
         let (present, agent, id) = match &self.session {
@@ -39,12 +39,12 @@ impl Request {
     }
 }
 
-/// A file as it was when a person was asked about running or reading it.
+/// A file with its content when a person was asked about running or reading it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Pin {
     /// Its absolute path.
     pub path: String,
-    /// What was in it.
+    /// The digest of its content.
     pub content: Digest,
 }
 
@@ -63,23 +63,23 @@ pub enum Lifetime {
 /// What a person has allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
-    /// What it is for.
+    /// What it allows.
     pub request: Request,
-    /// The points that were said yes to. A grant lifts these and no others.
+    /// The points that were approved. A grant lifts these and no others.
     pub asked: Vec<Digest>,
-    /// The files that have to be what they were.
+    /// The files that must be unchanged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pins: Vec<Pin>,
     /// How often.
     pub lifetime: Lifetime,
-    /// Not usable from then on.
+    /// When it expires.
     pub expires: Timestamp,
     /// Who gave it.
     pub who: Who,
-    /// The end of the log when it was given. What gave it and what used it comes after that.
+    /// The end of the log when it was given. The records of giving and using it come later.
     #[serde(default)]
     pub after: u64,
-    /// The signature under all of the above.
+    /// The signature over all fields above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<Seal>,
 }
@@ -96,19 +96,19 @@ pub enum Mismatch {
     /// Another policy.
     #[error("the policy has changed since it was given")]
     Policy,
-    /// Too late.
+    /// The grant has expired.
     #[error("it has expired")]
     Expired,
-    /// Something is asked now that was not asked then.
+    /// The action now asks a point that the person did not see.
     #[error("something is asked now that was not asked then")]
     Points,
-    /// A file that the action runs or reads is another one by now.
+    /// A file that the action runs or reads has changed.
     #[error("a file that it runs or reads has changed since")]
     Files,
 }
 
 impl Grant {
-    /// What is signed.
+    /// The bytes that are signed.
     fn message(&self) -> Vec<u8> {
         let unsealed = Self { seal: None, ..self.clone() };
         let mut message = b"lictor grant 1\n".to_vec();
@@ -118,23 +118,23 @@ impl Grant {
         message
     }
 
-    /// The same, signed.
+    /// The same grant, signed.
     #[must_use]
     pub fn signed(mut self, signer: &dyn Sign) -> Self {
         self.seal = Some(signer.sign(&self.message()));
         self
     }
 
-    /// Whether a person signed exactly this.
+    /// Whether a person signed exactly this grant.
     #[must_use]
     pub fn is_signed(&self, check: &dyn CheckSeal) -> bool {
         self.seal.as_ref().is_some_and(|seal| check.is_theirs(&self.message(), seal))
     }
 
-    /// Whether it covers this request, which asks these points and runs or reads these files, now.
+    /// Whether it covers this request with these points and these files at this time.
     ///
     /// # Errors
-    /// The first thing that does not match.
+    /// The first part that does not match.
     pub fn covers(
         &self,
         request: &Request,

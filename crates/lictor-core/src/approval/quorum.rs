@@ -1,15 +1,15 @@
-//! How many people have to say yes, and who of them.
+//! How many people have to approve, and who may be one of them.
 
 use serde::{Deserialize, Serialize};
 
 use super::Who;
 
-/// Who has to say yes before something is allowed.
+/// Who has to approve before an action is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quorum {
     /// How many different people; at least one.
     pub people: u32,
-    /// Whether the person for whom the action is done may not be one of them.
+    /// Whether the person on whose behalf the action is done is excluded.
     pub four_eyes: bool,
 }
 
@@ -19,12 +19,12 @@ impl Default for Quorum {
     }
 }
 
-/// Why a yes does not count.
+/// Why an approval does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoVote {
-    /// The same person said yes before.
+    /// The same person approved before.
     Again,
-    /// It is for this person that it would be done.
+    /// The action is done on behalf of this person.
     Own,
 }
 
@@ -35,13 +35,14 @@ impl Quorum {
         self.people <= 1 && !self.four_eyes
     }
 
-    /// What satisfies both.
+    /// A quorum that satisfies both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self { people: self.people.max(other.people), four_eyes: self.four_eyes || other.four_eyes }
     }
 
-    /// Whether the yes of `who` counts beside those given before, for an action that is done for `own`.
+    /// Whether the approval of `who` counts in addition to the earlier ones, for an action that is done on behalf
+    /// of `own`.
     ///
     /// # Errors
     /// Why it does not.
@@ -55,7 +56,7 @@ impl Quorum {
         Ok(())
     }
 
-    /// How many more have to say yes after so many.
+    /// How many approvals are missing after `given` of them.
     #[must_use]
     pub fn missing(&self, given: usize) -> u32 {
         self.people.max(1).saturating_sub(u32::try_from(given).unwrap_or(u32::MAX))

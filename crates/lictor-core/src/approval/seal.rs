@@ -9,14 +9,14 @@ pub struct Seal {
     pub signature: String,
 }
 
-/// Whoever signs in a person's name.
+/// Signs on behalf of a person.
 pub trait Sign: Send + Sync {
     /// The signature under these bytes.
     fn sign(&self, message: &[u8]) -> Seal;
 }
 
-/// Whoever knows which signatures are a person's.
+/// Knows which signatures belong to a person.
 pub trait CheckSeal: Send + Sync {
-    /// Whether the person that is asked here has signed these bytes.
+    /// Whether the person who is asked here has signed these bytes.
     fn is_theirs(&self, message: &[u8], seal: &Seal) -> bool;
 }

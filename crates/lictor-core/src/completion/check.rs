@@ -8,44 +8,44 @@ use crate::level::Level;
 
 /// How deep checks may be nested.
 pub const MAX_DEPTH: usize = 16;
-/// How many files, findings or items a message names; of the others it gives the number.
+/// How many files, findings or items a message names; the rest is given as a number.
 const NAMED: usize = 3;
 
-/// Something that has to hold.
+/// A condition that must hold before an agent may stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Check {
-    /// All of these, asked in order up to the first that is not met.
+    /// All of these, checked in order up to the first that is not met.
     All(Vec<Check>),
-    /// One of these, asked in order up to the first that is met. Of none, none is met.
+    /// One of these, checked in order up to the first that is met. An empty list is not met.
     Any(Vec<Check>),
-    /// Files that must be there.
+    /// Files that must exist.
     Files(Vec<FileCheck>),
     /// A program that must succeed.
     Command(CommandCheck),
     /// No open findings of this level or above.
     Findings {
-        /// The level that is too much.
+        /// The lowest level that is not allowed.
         below: Level,
     },
-    /// Nothing open on the agent's own list. An agent that has none is not asked.
+    /// Nothing open on the agent's own to-do list. Met if the agent has no list.
     Todos,
     /// A check in code, by its name.
     Custom(String),
 }
 
-/// A file that must be there.
+/// A file that must exist.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FileCheck {
-    /// Path or glob, relative to the project's root. A glob needs one file that matches.
+    /// Path or glob, relative to the project root. A glob needs one matching file.
     pub path: String,
-    /// Whether an empty file will do.
+    /// Whether an empty file is enough.
     pub may_be_empty: bool,
     /// Whether it must have been created or changed in this session.
     pub changed: bool,
 }
 
 impl FileCheck {
-    /// A file with something in it.
+    /// A file that is not empty.
     #[must_use]
     pub fn new(path: impl Into<String>) -> Self {
         Self { path: path.into(), may_be_empty: false, changed: false }
@@ -59,11 +59,11 @@ pub struct CommandCheck {
     pub argv: Vec<String>,
     /// How many milliseconds it may take.
     pub timeout: u64,
-    /// Whether that it passed is remembered for the tree that it ran on. Not for a program that judges what the agent
-    /// said.
+    /// Whether a pass is remembered for the tree that the command ran on. Not for a program that judges the
+    /// agent's last message.
     #[serde(default = "yes")]
     pub remember: bool,
-    /// What of the project decides what it does, for whoever pins it.
+    /// The project files that determine what it does, for callers that pin them.
     #[serde(default)]
     pub reads: Vec<String>,
 }
@@ -72,7 +72,7 @@ fn yes() -> bool {
     true
 }
 
-/// Checks that make no sense.
+/// Invalid checks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CheckError {
     /// `any` of nothing.
@@ -86,7 +86,7 @@ pub enum CheckError {
     TooDeep,
 }
 
-/// Whether a check is met.
+/// The result of a check.
 pub(super) enum Answer {
     Met,
     Unmet(Vec<Shortfall>),
@@ -96,9 +96,9 @@ pub(super) enum Answer {
 pub(super) struct Shortfall {
     /// In words for the agent.
     pub(super) reason: String,
-    /// What stays the same as long as the same is missing.
+    /// Identifies the shortfall: the same as long as the same thing is missing.
     pub(super) evidence: String,
-    /// Only a person can do something about it: the agent is told once, and not sent back again.
+    /// Only a person can fix it: the agent is told once, and not sent back again.
     pub(super) for_person: bool,
 }
 
@@ -108,7 +108,7 @@ impl Shortfall {
     }
 }
 
-/// What checks look at, and the commands that passed on the way.
+/// The inputs of checks, and the commands that have passed so far.
 pub(super) struct World<'a> {
     situation: Situation<'a>,
     surveyor: &'a dyn Surveyor,
@@ -126,10 +126,10 @@ impl<'a> World<'a> {
 }
 
 impl Check {
-    /// What is wrong with the check as it was written.
+    /// Validates the check as written.
     ///
     /// # Errors
-    /// The first thing that makes no sense.
+    /// The first invalid part.
     pub fn validate(&self) -> Result<(), CheckError> {
         self.validate_at(0)
     }
@@ -152,7 +152,7 @@ impl Check {
         }
     }
 
-    /// Whether it is, or holds, that check.
+    /// Whether it is this check or contains it.
     #[must_use]
     pub fn names(&self, other: &Self) -> bool {
         match self {
@@ -293,7 +293,7 @@ fn command(wanted: &CommandCheck, world: &World<'_>) -> Answer {
     let for_person = matches!(ran, Ran::NotRun(_));
     let (how, tail) = match ran {
         Ran::Ended { code: Some(0), .. } => {
-            // Only what the very same tree gave before and after can be said to belong to it.
+            // A pass belongs to a tree only if the tree was the same before and after the run.
             if let Some(pass) = pass
                 && world.surveyor.tree().is_ok_and(|after| after == tree)
             {
@@ -323,8 +323,8 @@ fn command(wanted: &CommandCheck, world: &World<'_>) -> Answer {
     Answer::Unmet(vec![Shortfall { reason, evidence, for_person }])
 }
 
-/// The same text for two runs that differ only in how long things took: numbers that have a unit of time after them
-/// or stand in a clock time are left out.
+/// Normalises a text so that two runs that differ only in duration give the same text: numbers followed by a unit
+/// of time or inside a clock time are left out.
 fn without_times(text: &str) -> String {
     let words = text.split_inclusive(char::is_whitespace).map(|word| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());

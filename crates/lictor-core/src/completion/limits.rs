@@ -6,7 +6,7 @@ use super::Left;
 use crate::clock::Timestamp;
 use crate::session::SessionState;
 
-/// What one session may use up. When it is used up, completion is not asked for any more.
+/// What one session may use up. When a limit is reached, completion is no longer checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
@@ -16,7 +16,7 @@ pub struct Limits {
     pub max_actions: Option<u64>,
     /// Submitted tasks.
     pub max_tasks: Option<u64>,
-    /// Milliseconds that the budget gives the session.
+    /// Milliseconds of the session's time budget.
     pub max_millis: Option<u64>,
     /// Tokens, as far as they are reported.
     pub max_tokens: Option<u64>,
@@ -24,7 +24,7 @@ pub struct Limits {
     pub max_cost_micros: Option<u64>,
 }
 
-/// What is used up.
+/// Which limit is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -44,7 +44,7 @@ impl fmt::Display for Cause {
 }
 
 impl Limits {
-    /// What is used up only when both say so.
+    /// Limits that are used up only when both are.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         let later = |one: Option<u64>, two: Option<u64>| Some(one?.max(two?));
@@ -58,13 +58,13 @@ impl Limits {
         }
     }
 
-    /// For an account, which has no end: time is a session's.
+    /// The same without the deadline. An account has no end, so only sessions have deadlines.
     #[must_use]
     pub fn without_time(&self) -> Self {
         Self { deadline: None, max_millis: None, ..self.clone() }
     }
 
-    /// What is left of each.
+    /// What is left of each limit.
     #[must_use]
     pub fn left(&self, session: &SessionState, now: Timestamp) -> Left {
         let elapsed = session.started.map_or(0, |started| now.millis_since(started).max(0).unsigned_abs());
@@ -79,7 +79,7 @@ impl Limits {
         }
     }
 
-    /// What is used up, if anything. Exactly at a limit it is.
+    /// Which limit is used up, if any. A value equal to its limit counts as used up.
     #[must_use]
     pub fn exhausted(&self, session: &SessionState, now: Timestamp) -> Option<Cause> {
         let elapsed = session.started.map_or(0, |started| now.millis_since(started).max(0).unsigned_abs());

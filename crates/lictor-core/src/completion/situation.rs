@@ -5,10 +5,10 @@ use crate::action::SessionKey;
 use crate::clock::Timestamp;
 use crate::session::SessionState;
 
-/// The moment at which checks are asked: an agent wants to stop.
+/// The inputs of a check when an agent wants to stop.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
-    /// What is known about the wish: the last message, the reason, whether it is a subagent.
+    /// The request: the last message, the reason, whether it is a subagent.
     pub stop: &'a Stop,
     /// The session's key.
     pub key: &'a SessionKey,
@@ -16,15 +16,15 @@ pub struct Situation<'a> {
     pub session: &'a SessionState,
     /// Now.
     pub now: Timestamp,
-    /// Which round this is, from 1 on.
+    /// The number of this round, from 1.
     pub round: u32,
-    /// How many rounds there are at most.
+    /// The maximum number of rounds.
     pub of: u32,
-    /// What is left before the gate asks for nothing any more.
+    /// What is left of the limits.
     pub left: Left,
 }
 
-/// What is left of a session's limits. What is absent is unlimited.
+/// What is left of a session's limits. An absent field is unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Left {
     /// Milliseconds to the deadline.

@@ -14,11 +14,11 @@ pub const PASSES_KEPT: usize = 32;
 pub struct CompletionState {
     /// How often the agent was told to go on since the last prompt of a person.
     pub rounds: u32,
-    /// How often in a row for the very same shortfall.
+    /// How often in a row for the same shortfall.
     pub repeats: u32,
-    /// What stands for that shortfall.
+    /// Identifies that shortfall.
     pub evidence: Option<Digest>,
-    /// What came of the newest wish to stop.
+    /// The result of the latest request to stop.
     #[serde(with = "crate::session::stored::as_json")]
     pub last: Option<Completion>,
     /// Commands that passed, the newest last, each with the tree that it ran on.
@@ -30,7 +30,7 @@ pub struct CompletionState {
 pub struct Pass {
     /// The command line.
     pub command: Digest,
-    /// Every file of the project, those that git ignores left out.
+    /// The digest of every project file that git does not ignore.
     pub tree: Digest,
 }
 

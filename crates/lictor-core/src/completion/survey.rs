@@ -2,40 +2,39 @@ use super::{CommandCheck, Situation};
 use crate::digest::Digest;
 use crate::level::Level;
 
-/// How a check looks at the world. What cannot be found out is an error, and then the check is not met.
+/// How a check reads the project. On an error the check is not met.
 pub trait Surveyor {
-    /// What is at a path, or what matches a glob, relative to the project's root. Empty when nothing is.
+    /// The files at a path, or those that match a glob, relative to the project root. Empty when there are none.
     ///
     /// # Errors
-    /// When it cannot be told.
+    /// When this cannot be determined.
     fn look(&self, pattern: &str) -> Result<Vec<Found>, String>;
 
-    /// What stands for the content of everything that matches; `None` when nothing does.
+    /// A digest of the content of everything that matches; `None` when nothing does.
     ///
     /// # Errors
-    /// When it cannot be told.
+    /// When this cannot be determined.
     fn fingerprint(&self, pattern: &str) -> Result<Option<Digest>, String>;
 
-    /// What stands for every file of the project, those that git ignores left out; `None` when there is no cheap
-    /// way to tell.
+    /// A digest of every project file that git does not ignore; `None` when there is no cheap way to compute it.
     ///
     /// # Errors
-    /// When it cannot be told.
+    /// When this cannot be determined.
     fn tree(&self) -> Result<Option<Digest>, String>;
 
-    /// Runs a command to its end, or to the end of its time. It may be shown the situation.
+    /// Runs a command until it ends or its time limit is reached. The command may receive the situation.
     fn run(&self, command: &CommandCheck, situation: &Situation<'_>) -> Ran;
 
-    /// Asks a check in code.
+    /// Calls a check that is implemented in code.
     ///
     /// # Errors
-    /// When there is no such check, or it has no answer.
+    /// When there is no such check, or it returns no answer.
     fn ask(&self, name: &str, situation: &Situation<'_>) -> Result<Checked, String> {
         let _ = situation;
         Err(format!("there is no check `{name}` here"))
     }
 
-    /// The titles of open findings from that level on.
+    /// The titles of open findings at this level or above.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -47,7 +46,7 @@ pub trait Surveyor {
 pub struct Found {
     /// The path.
     pub path: String,
-    /// Whether it is a file rather than a directory or something else.
+    /// Whether it is a regular file.
     pub is_file: bool,
     /// Its size.
     pub bytes: u64,
@@ -56,9 +55,9 @@ pub struct Found {
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ran {
-    /// It said itself what is missing.
+    /// It reported what is missing.
     Incomplete(String),
-    /// By itself, with this exit code; `None` when a signal ended it.
+    /// It exited with this code; `None` when a signal ended it.
     Ended {
         /// The exit code.
         code: Option<i32>,
@@ -67,18 +66,18 @@ pub enum Ran {
     },
     /// It took too long.
     TimedOut {
-        /// The end of what it printed until then.
+        /// The end of what it printed up to then.
         tail: String,
     },
     /// It was not run, and why.
     NotRun(String),
 }
 
-/// What a check in code says.
+/// The result of a check in code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checked {
     /// It is met.
     Complete,
-    /// It is not, and what is missing.
+    /// It is not met; the text is what is missing.
     Incomplete(String),
 }

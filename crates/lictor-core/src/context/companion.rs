@@ -2,19 +2,19 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// Something of the caller's that goes through one evaluation beside the action: guards, callbacks, tracers get it
-/// back as it was. Lictor does not look at it and does not record it.
+/// A value of the caller that is passed through one evaluation beside the action. Guards, callbacks and tracers
+/// can read it. Lictor neither inspects nor records it.
 #[derive(Clone)]
 pub struct Companion(Arc<dyn Any + Send + Sync>);
 
 impl Companion {
-    /// That value.
+    /// Wraps this value.
     #[must_use]
     pub fn new(value: impl Any + Send + Sync) -> Self {
         Self(Arc::new(value))
     }
 
-    /// The value, when it is of that type.
+    /// The value, if it has this type.
     #[must_use]
     pub fn get<T: Any>(&self) -> Option<&T> {
         self.0.downcast_ref()
@@ -27,7 +27,7 @@ impl fmt::Debug for Companion {
     }
 }
 
-/// The very same one.
+/// Equal only if it is the same allocation.
 impl PartialEq for Companion {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

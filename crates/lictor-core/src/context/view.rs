@@ -12,30 +12,30 @@ use crate::risk::Risk;
 use crate::session::SessionState;
 use crate::trace::{GivenVerdict, Trace};
 
-/// What a guard saw, to be kept as long as anybody wants: for guards of another language and of another thread.
+/// An owned copy of what a guard sees, for guards in another language or on another thread.
 ///
-/// Action, facts and sessions are copied once an evaluation, however many views are taken of it.
+/// Action, facts and sessions are copied once per evaluation, however many views are taken of it.
 #[derive(Debug, Clone)]
 pub struct ContextView {
     /// The action that is judged.
     pub action: Arc<Action>,
     /// What it would do.
     pub facts: Arc<Facts>,
-    /// This session before the action, then its parent's, and so on to the root's. Never empty.
+    /// This session before the action, then its parent, and so on to the root. Never empty.
     pub lineage: Arc<[SessionState]>,
     /// The time of the evaluation.
     pub now: Timestamp,
     /// The risk so far.
     pub risk: Risk,
-    /// Notes of the guards so far, by full name.
+    /// The annotations so far, by full name.
     pub annotations: BTreeMap<String, Json>,
-    /// What guards said so far.
+    /// The verdicts so far.
     pub verdicts: Vec<GivenVerdict>,
     /// The policies that were triggered so far.
     pub violations: Vec<Violation>,
-    /// The path so far.
+    /// The trace so far.
     pub trace: Trace,
-    /// What the caller gave the evaluation.
+    /// The value that the caller passed to the evaluation.
     pub companion: Option<Companion>,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Shared {
 }
 
 impl Context<'_> {
-    /// What this guard sees now, as an owned value.
+    /// An owned copy of what this guard sees now.
     #[must_use]
     pub fn view(&self) -> ContextView {
         let shared = self.shared.get_or_init(|| Shared {

@@ -1,19 +1,19 @@
 use serde::{Deserialize, Serialize};
 
-/// How many things one deed touches.
+/// How many objects one deed affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cardinality {
-    /// Exactly one, and known to be so.
+    /// Exactly one.
     Single,
     /// More than one: several operands, a glob, a recursive walk.
     Multiple,
-    /// Cannot be told. Policies for either of the other two fire.
+    /// Cannot be determined. Policies for either of the other two fire.
     Unknown,
 }
 
 impl Cardinality {
-    /// The cardinality of doing two things of the same kind.
+    /// The cardinality of two deeds of the same kind.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -22,7 +22,7 @@ impl Cardinality {
         }
     }
 
-    /// The cardinality of that name. A word nobody knows is [`Unknown`](Self::Unknown), so that every policy fires.
+    /// The cardinality with this name. An unknown name is [`Unknown`](Self::Unknown), so that every policy fires.
     #[must_use]
     pub fn from_name(name: &str) -> Self {
         match name {

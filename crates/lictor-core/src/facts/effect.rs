@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::Cardinality;
 use crate::digest::Digest;
 
-/// One thing that an action does. `P` is how a path is given: a symbolic operand or a looked-at [`Place`](super::Place).
+/// One effect of an action. `P` is the type of a path: a symbolic operand or a resolved [`Place`](super::Place).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect<P> {
@@ -24,11 +24,11 @@ pub enum Effect<P> {
     Run(Command),
     /// Talks to a host.
     Reach(Reach),
-    /// Does something to a git repository that cannot simply be undone, or that rewrites the rules.
+    /// Changes a git repository in a way that is hard to undo, or changes the rules that govern it.
     Git {
         /// What.
         effect: GitEffect,
-        /// What it is done to, as written: remote, branch, ref, path.
+        /// The object, as written: remote, branch, ref, path.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<String>,
     },
@@ -38,16 +38,16 @@ pub enum Effect<P> {
     Database {
         /// What.
         effect: DatabaseEffect,
-        /// The statement or the tool's words, shortened.
+        /// The statement or the tool's arguments, shortened.
         text: String,
     },
     /// Destroys or changes infrastructure: cloud resources, clusters, containers, volumes.
     Infrastructure {
         /// The tool (`terraform`, `kubectl`, `aws`, `docker`, …).
         tool: String,
-        /// What it does with what, in the tool's own words (`delete namespace`, `volume rm`).
+        /// The operation and its object, in the tool's own words (`delete namespace`, `volume rm`).
         what: String,
-        /// Gone for good and wholesale: nobody would be asked again.
+        /// Irreversible and wholesale, without another confirmation by the tool.
         mass: bool,
     },
     /// Publishes a package or release.
@@ -66,7 +66,7 @@ pub enum Effect<P> {
         /// What, as written.
         text: String,
     },
-    /// Switches off or goes around something that governs.
+    /// Disables or bypasses a control.
     GuardOff {
         /// What.
         what: GuardOff,
@@ -92,14 +92,16 @@ pub enum Effect<P> {
         server: Option<String>,
         /// The tool.
         name: String,
-        /// The description that told what it does, when it may count on it: one that is shipped, of the user or managed.
+        /// The description of the tool that these effects come from, if it is trusted: shipped, from the user, or
+        /// managed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         described: Option<String>,
-        /// How the agent is told to reach the server, where a person's answer was remembered for that.
+        /// The digest of the server's definition in the agent's settings, if a person's answer was remembered for
+        /// it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         definition: Option<Digest>,
     },
-    /// A deed in the words of the policy catalogue that no other effect expresses (`send email`, `approve invoice`).
+    /// A deed from the policy catalogue that no other effect expresses (`send email`, `approve invoice`).
     Deed {
         /// Verb.
         verb: String,
@@ -107,14 +109,14 @@ pub enum Effect<P> {
         object: String,
         /// How many.
         cardinality: Cardinality,
-        /// What it is done to, in words, where somebody said it.
+        /// A description of the object, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         what: Option<String>,
     },
 }
 
 impl<P> Effect<P> {
-    /// The same effect with its paths given in another way.
+    /// The same effect with another path type.
     #[must_use]
     pub fn map_target<Q>(self, give: impl FnOnce(P) -> Q) -> Effect<Q> {
         match self {
@@ -149,21 +151,21 @@ impl<P> Effect<P> {
 pub enum Access {
     /// Reads content.
     Read,
-    /// Lists names or metadata, searches by name.
+    /// Lists names or metadata, or searches by name.
     List,
     /// Writes a file from the start: creates it or replaces its content.
     Write,
-    /// Makes it empty and leaves it so (`: > f`, `truncate -s0`).
+    /// Truncates it to zero length (`: > f`, `truncate -s0`).
     Empty,
     /// Adds to its end.
     Append,
     /// Changes parts of it in place.
     Modify,
-    /// Puts back what version control has of it: what is in no commit is lost.
+    /// Restores the version from version control: uncommitted content is lost.
     Restore,
     /// Removes it.
     Delete,
-    /// Takes it away from here (the source of a move).
+    /// Moves it away (the source of a move).
     MoveAway,
     /// Creates a directory.
     MakeDirectory,
@@ -175,43 +177,43 @@ pub enum Access {
     ChangeOwner,
     /// Runs it.
     Execute,
-    /// Overwrites it so that it cannot be restored (`shred`, `dd of=`, `mkfs`).
+    /// Overwrites it so that it cannot be recovered (`shred`, `dd of=`, `mkfs`).
     Destroy,
 }
 
 impl Access {
-    /// Whether it leaves everything as it was.
+    /// Whether it changes nothing.
     #[must_use]
     pub fn is_read_only(self) -> bool {
         matches!(self, Self::Read | Self::List | Self::Execute)
     }
 
-    /// Whether content that was there is gone afterwards.
+    /// Whether existing content is lost.
     #[must_use]
     pub fn loses_content(self) -> bool {
         matches!(self, Self::Write | Self::Empty | Self::Delete | Self::MoveAway | Self::Destroy)
     }
 }
 
-/// One simple command after quote removal, wrappers unwrapped, options as they stand.
+/// One simple command after quote removal, without its wrappers, options unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Command {
     /// Base name of the program (`rm`, `git`), lower-cased only where the platform does.
     pub program: String,
-    /// Arguments; an argument that is not known is `None`.
+    /// Arguments; an unknown argument is `None`.
     pub args: Vec<Option<String>>,
-    /// The names of the wrappers that were taken off (`sudo`, `env`, `xargs`, `bash -c`), outermost first.
+    /// The names of the wrappers that were removed (`sudo`, `env`, `xargs`, `bash -c`), outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub through: Vec<String>,
-    /// The exit status of the whole line is non-zero when this command fails: its success can be told from the
-    /// line's (`cargo test`, `a && cargo test`; not `cargo test || true`, not `cargo test | tail` without pipefail).
+    /// The exit status of the whole line is non-zero when this command fails: its success follows from the line's
+    /// (`cargo test`, `a && cargo test`; not `cargo test || true`, not `cargo test | tail` without pipefail).
     pub attributable: bool,
     /// The command is known to run whenever the line runs (not in an `if` body, after `||`, in a function never called).
     pub certain: bool,
-    /// A subcommand's words start here for patterns like `bash("git push")`: options before the subcommand
-    /// that take values (`git -C dir push`) are left out. `words[0]` is the program.
+    /// The program and its subcommand, for patterns like `bash("git push")`: options before the subcommand that
+    /// take values (`git -C dir push`) are left out. `words[0]` is the program.
     pub words: Vec<String>,
-    /// The directory it runs in, where that is known not to be the action's (`cd dir && git switch x`).
+    /// The directory it runs in, if it differs from the action's (`cd dir && git switch x`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
 }
@@ -219,11 +221,11 @@ pub struct Command {
 /// A host that is talked to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Reach {
-    /// Host name or address, lower case, without port or credentials. `None` when it cannot be told.
+    /// Host name or address, lower case, without port or credentials. `None` when it cannot be determined.
     pub host: Option<String>,
     /// The URL or target as written, shortened.
     pub text: String,
-    /// Data of ours goes out (upload, POST, `scp` to, `git push`).
+    /// Sends local data out (upload, POST, `scp` to, `git push`).
     pub sends: bool,
 }
 
@@ -233,7 +235,7 @@ pub struct Reach {
 pub enum GitEffect {
     /// Throws uncommitted work away (`reset --hard`, `checkout -- .`, `restore`, `clean -f`, `switch -f`).
     DiscardWork,
-    /// Puts untracked files aside with the rest (`stash -u`): they are gone from the work tree.
+    /// Stashes untracked files too (`stash -u`): they disappear from the work tree.
     StashUntracked,
     /// The same with ignored files (`stash --all`).
     StashAll,
@@ -255,7 +257,7 @@ pub enum GitEffect {
     Push,
     /// Makes a commit.
     Commit,
-    /// Goes around hooks (`--no-verify`, `-n` on commit, `core.hooksPath`).
+    /// Bypasses hooks (`--no-verify`, `-n` on commit, `core.hooksPath`).
     SkipHooks,
     /// Changes configuration that runs programs or moves hooks.
     ConfigureExecution,
@@ -269,7 +271,7 @@ pub enum GitEffect {
 pub enum ProcessEffect {
     /// `kill 1234`, `pkill name`.
     Kill,
-    /// `kill -9 -1`: everything the user may reach, or init.
+    /// `kill -9 -1`: every process that the user may signal, or init.
     KillAll,
     /// `shutdown`, `reboot`, `halt`, `init 0`.
     Shutdown,
@@ -283,9 +285,9 @@ pub enum ProcessEffect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DatabaseEffect {
-    /// A whole database, schema or keyspace goes (`DROP DATABASE`, `dropdb`, `FLUSHALL`).
+    /// Drops a whole database, schema or keyspace (`DROP DATABASE`, `dropdb`, `FLUSHALL`).
     DropAll,
-    /// A table or collection goes or is emptied (`DROP TABLE`, `TRUNCATE`, `DELETE` without `WHERE`).
+    /// Drops or empties a table or collection (`DROP TABLE`, `TRUNCATE`, `DELETE` without `WHERE`).
     DropPart,
     /// Anything else that changes data.
     Change,
@@ -313,7 +315,7 @@ pub enum FlowSource {
     Private,
     /// The network.
     Network,
-    /// Text that was decoded on the line (base64, hex, rot13) and is not known.
+    /// Unknown text that the line decodes (base64, hex, rot13).
     Decoded,
 }
 
@@ -329,7 +331,7 @@ pub enum FlowSink {
     File,
 }
 
-/// What is switched off.
+/// The control that is disabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GuardOff {
@@ -343,7 +345,7 @@ pub enum GuardOff {
     NestedAgent,
     /// A nested agent is started whose hooks are not installed where it would read them.
     UngovernedAgent,
-    /// A nested agent is started where other settings count: in another directory, as another user, with other
+    /// A nested agent is started with other settings: in another directory, as another user, with other
     /// configuration.
     AgentElsewhere,
     /// The Lictor process or binary itself is attacked.
@@ -359,22 +361,22 @@ pub struct Opaque {
     pub text: String,
 }
 
-/// Kinds of what could not be worked out.
+/// What could not be determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OpaqueWhat {
     /// The program to run is not known (`$CMD x`).
     Program,
-    /// Code that is executed is not known (`eval "$X"`).
+    /// The code that is executed is unknown (`eval "$X"`).
     Code,
-    /// A path that is changed or deleted is not known.
+    /// The path that is changed or deleted is unknown.
     Target,
     /// The text is not valid in its language.
     Syntax,
     /// The text uses something Lictor does not model.
     Construct,
-    /// Larger, deeper or longer than Lictor is willing to read.
+    /// Larger, deeper or longer than Lictor's limits.
     Limit,
-    /// A tool nobody described.
+    /// A tool without a description.
     Tool,
 }

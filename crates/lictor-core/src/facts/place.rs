@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 
-/// Where a path lies, as far as policy cares. The narrowest fitting zone is used.
+/// The zone of a path, as policies distinguish it. The narrowest matching zone is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Zone {
@@ -24,13 +24,13 @@ pub enum Zone {
     Root,
     /// A system tree (`/etc`, `/usr`, `/bin`, `/var`, `/boot`, `/System`, …) or something in it.
     System,
-    /// A device file that can do harm (`/dev/sda`, `/dev/mem`).
+    /// A device file that can cause damage (`/dev/sda`, `/dev/mem`).
     Device,
     /// `/dev/{null,zero,random,urandom,stdin,stdout,stderr,tty,fd/*}`.
     HarmlessDevice,
     /// Another absolute place, none of the above.
     Outside,
-    /// The path could not be worked out (`$X/y`), so it may be anywhere.
+    /// The path could not be resolved (`$X/y`), so it may be anywhere.
     Unknown,
 }
 
@@ -48,7 +48,7 @@ impl Zone {
     }
 }
 
-/// What was found at a path when Lictor looked.
+/// What was at the path when Lictor looked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Existence {
@@ -71,8 +71,8 @@ pub enum Existence {
 pub struct Place {
     /// As the action wrote it.
     pub text: String,
-    /// Absolute, `.` and `..` removed, relative parts taken from the action's cwd. For a glob: the longest
-    /// directory above it that is fixed. Empty when nothing is known (`zone` is then `Unknown`).
+    /// Absolute, `.` and `..` removed, relative paths resolved against the action's cwd. For a glob: its longest
+    /// fixed directory. Empty when unknown (`zone` is then `Unknown`).
     pub path: String,
     /// The same with symbolic links followed, when that is a different path. A guard must allow both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,23 +83,23 @@ pub struct Place {
     pub real_zone: Zone,
     /// What is there now.
     pub existence: Existence,
-    /// Its content, when somebody has to know whether it changed and it is a file of reasonable size.
+    /// A digest of its content, if a check needs to detect changes and the file is not too large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Digest>,
-    /// The word is a glob or brace list: it stands for any number of entries below `path`.
+    /// The word is a glob or brace list: it matches any number of entries below `path`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub glob: bool,
     /// Path relative to the project root when inside it (`src/main.rs`), else `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_project: Option<String>,
-    /// The path names something that Lictor itself lives by: policy files, store, agent settings, hook files.
+    /// A file that governs Lictor itself: policy files, store, agent settings, hook files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
     /// The path names a secret: private key, `.env`, cloud credentials.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub secret: bool,
-    /// Everything there is in a commit, or version control does not know it: restoring it loses nothing. Only
-    /// looked at for [`Access::Restore`](super::Access::Restore).
+    /// Its whole content is committed or untracked, so restoring it loses nothing. Only determined for
+    /// [`Access::Restore`](super::Access::Restore).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub committed: bool,
     /// The path is malformed: empty, with a NUL, not UTF-8, or a device/UNC form. Always blocked.
@@ -108,7 +108,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// A place of which nothing is known but the words.
+    /// A place of which only the text is known.
     #[must_use]
     pub fn unknown(text: impl Into<String>) -> Self {
         Self {
@@ -128,7 +128,7 @@ impl Place {
         }
     }
 
-    /// A file of the project at `root`, named from there, that is what it seems to be.
+    /// A regular file of the project at `root`, with its path relative to it, not reached through a link.
     #[must_use]
     pub fn project_file(root: &str, path: &str) -> Self {
         Self {
@@ -141,13 +141,13 @@ impl Place {
         }
     }
 
-    /// Both zones, the written one and that of the link's target.
+    /// Both zones: that of the path as written and that of the link target.
     #[must_use]
     pub fn zones(&self) -> [Zone; 2] {
         [self.zone, self.real_zone]
     }
 
-    /// Whether it is this one file, by its whole path or from the project's root, and nothing else by a link.
+    /// Whether it is exactly this file, by its absolute or project-relative path, and not a link to another.
     #[must_use]
     pub fn is_named(&self, file: &str) -> bool {
         let named = match file.starts_with('/') {

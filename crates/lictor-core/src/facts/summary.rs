@@ -7,7 +7,7 @@ pub type Verb = String;
 /// An object of the policy catalogue.
 pub type Object = String;
 
-/// One `verb → object` pair that an action performs, for policies to match on.
+/// One `verb → object` pair of an action, for policies to match.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Deed {
     /// `delete`, `write`, `read`, `run`, `push`, …
@@ -22,7 +22,7 @@ pub struct Deed {
     pub targets: Vec<String>,
 }
 
-/// How many targets a deed keeps for messages. The count keeps counting.
+/// How many targets a deed keeps for messages. Further targets are only counted.
 const TARGETS_KEPT: usize = 8;
 
 pub(super) fn deeds(facts: &Facts) -> Vec<Deed> {

@@ -1,6 +1,6 @@
 use super::{Feedback, Severity};
 
-/// What the deadline provider says. Times in milliseconds; `left` is negative after the deadline.
+/// The feedback of the deadline provider. Times in milliseconds; `left` is negative after the deadline.
 #[must_use]
 pub fn deadline(elapsed: i64, left: i64, warn_below: u64) -> Feedback {
     if left <= 0 {

@@ -1,10 +1,10 @@
 use super::{Advice, Feedback, Said};
 
-/// The longest text of one block. Guidance is not a document.
+/// The longest text of one block.
 const MAX_BLOCK: usize = 4_000;
 
-/// What the agent gets: one block for each provider, in the order given, joined by blank lines. Text from files or
-/// tools cannot forge a tag.
+/// The text for the agent: one block for each provider, in the order given, joined by blank lines. Text from
+/// files or tools cannot forge a tag.
 #[must_use]
 pub fn render(advice: &[Advice]) -> String {
     let blocks: Vec<String> = advice

@@ -2,10 +2,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Due, Feedback, Moment, Provider, Source};
 
-/// How often in a row a provider may fail before it is not asked again in the session.
+/// How often in a row a provider may fail before it is disabled for the session.
 pub const FAULTS_BORNE: u32 = 3;
 
-/// What came of one provider that was due.
+/// The result of one provider that was due.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Advice {
     /// Its name.
@@ -17,24 +17,24 @@ pub struct Advice {
     pub said: Said,
 }
 
-/// What a provider said.
+/// The result of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Said {
     /// Guidance.
     Feedback(Feedback),
-    /// It was asked and had nothing to say.
+    /// It ran and gave no feedback.
     Nothing,
-    /// It failed, and how. The agent is not told.
+    /// It failed with this error. The agent does not see it.
     Fault(String),
 }
 
-/// What somebody outside the model answers for a provider.
+/// The caller's answer for a provider that needs a lookup or a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Consulted {
-    /// It speaks, or has nothing to say: a new cadence begins.
+    /// Feedback, or none: a new cadence begins.
     Said(Option<Feedback>),
-    /// It does not want to run now: it stays due, and its cadence is not touched.
+    /// It declined to run now: it stays due, and its cadence is unchanged.
     NotNow,
 }
 
@@ -44,12 +44,11 @@ impl From<Option<Feedback>> for Consulted {
     }
 }
 
-/// Asks every provider that is due, in order. `other` answers for findings and programs; one that fails does not
-/// silence the others.
+/// Runs every provider that is due, in order. `other` answers for findings and programs; a failure does not
+/// affect the other providers.
 ///
-/// What a provider can tell from the session alone costs nothing, so one that has nothing to say stays due. One
-/// that has to be looked up or run begins a new cadence whatever came of it, unless it says that it does not want to
-/// run now.
+/// A provider that only needs the session is cheap, so it stays due if it gives no feedback. A provider that
+/// needs a lookup or a program begins a new cadence whatever the result, unless it declined to run now.
 #[must_use]
 pub fn run(
     providers: &[Provider],

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::{Advice, Said};
 use crate::clock::Timestamp;
 
-/// How many providers a session remembers. Beyond that the one that spoke longest ago is forgotten.
+/// How many providers a session remembers. Beyond that the one with the oldest feedback is dropped.
 pub const PROVIDERS_KEPT: usize = 64;
-/// How many remarks wait for an event at which the agent can be told.
+/// How many remarks are held for later delivery.
 pub const HELD_KEPT: usize = 4;
 /// How many characters of such a remark are kept.
 const REMARK_LENGTH: usize = 4096;
 
-/// What a session remembers of its feedback.
+/// The feedback state of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FeedbackState {
@@ -56,7 +56,7 @@ impl FeedbackState {
         self.providers.get(provider).copied().unwrap_or_default()
     }
 
-    /// How many calls had been made when anybody spoke last.
+    /// The number of calls at the latest feedback of any provider.
     #[must_use]
     pub fn last_spoken(&self) -> u64 {
         self.providers.values().map(|spoken| spoken.calls).max().unwrap_or(0)
@@ -69,7 +69,7 @@ impl FeedbackState {
             *spoken = Spoken {
                 calls,
                 at: Some(at),
-                // A provider that failed gets another chance at its file.
+                // A failed provider fires again for its file.
                 file_done: spoken.file_done || (*by_file && !failed),
                 faults: if failed { spoken.faults.saturating_add(1) } else { 0 },
             };
@@ -92,7 +92,7 @@ impl FeedbackState {
         }
     }
 
-    /// An outcome that nobody can tell ends no run of failures and adds nothing to it.
+    /// An unknown outcome neither ends nor extends a run of failures.
     pub(crate) fn outcome(&mut self, outcome: &crate::event::Outcome) {
         if outcome.success {
             self.failures_in_a_row = 0;

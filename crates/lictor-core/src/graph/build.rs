@@ -1,4 +1,4 @@
-//! The checks that make a graph of nodes.
+//! Builds and validates a graph.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -16,7 +16,7 @@ impl Graph {
     /// Checks the graph.
     ///
     /// # Errors
-    /// The first thing that is wrong with it; see [`GraphError`].
+    /// The first problem; see [`GraphError`].
     pub fn new(root: impl Into<Node>) -> Result<Self, GraphError> {
         let mut root = root.into();
         let mut settling = Settling::default();
@@ -25,7 +25,7 @@ impl Graph {
         Ok(Self { root, observers: Vec::new(), nodes: nodes.into(), leaves })
     }
 
-    /// A graph of that tree with the guards that this one has for recording.
+    /// A graph of this tree with the observers of `self`.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -47,8 +47,8 @@ impl Graph {
         self.with_observer(guard, false)
     }
 
-    /// As [`observe`](Self::observe), but an error of the guard stops the action: what must be recorded and
-    /// cannot be may not happen.
+    /// As [`observe`](Self::observe), but an error of the guard stops the action: an action that must be recorded
+    /// may not happen unrecorded.
     #[must_use]
     pub fn observe_or_block(self, guard: SharedGuard) -> Self {
         self.with_observer(guard, true)
@@ -74,16 +74,16 @@ enum Parent {
 
 #[derive(Default)]
 struct Settling {
-    /// Which guard a name stands for, and where it was first met.
+    /// The guard of each name, and the path where it first occurred.
     names: HashMap<Arc<str>, (*const (), Arc<str>), BuildHasherDefault<DefaultHasher>>,
-    /// Where the node stands that is looked at; empty for the root.
+    /// The path of the current node; empty for the root.
     path: String,
     nodes: Vec<Listed>,
     leaves: usize,
 }
 
 impl Settling {
-    /// Gives every node its path, name and layer, and refuses what would mean something nobody intended.
+    /// Gives every node its path, name and layer, and rejects graphs that are probably mistakes.
     fn settle(&mut self, node: &mut Node, depth: usize, parent: Parent) -> Result<(), GraphError> {
         if depth > MAX_DEPTH {
             return Err(GraphError::TooDeep { limit: MAX_DEPTH, path: self.shown().to_owned() });
@@ -118,7 +118,7 @@ impl Settling {
                     return Err(GraphError::NoOtherwise { path: path.to_owned() });
                 }
                 let Some(then) = then else { return Err(GraphError::NoThen { path: path.to_owned() }) };
-                // A branch stands where the condition stands: what may be left out above may be left out below.
+                // A branch has the parent of its condition: `otherwise` may be omitted under the same rule.
                 self.below(then, "when/then", None, depth, parent)?;
                 if let Some(otherwise) = otherwise {
                     self.below(otherwise, "when/otherwise", None, depth, parent)?;
@@ -146,7 +146,7 @@ impl Settling {
         Ok(())
     }
 
-    /// Settles what stands below the present node: under `word`, and by a number where there may be several.
+    /// Settles a child of the current node under the path segment `word`, numbered where there may be several.
     fn below(
         &mut self,
         child: &mut Node,
@@ -172,7 +172,7 @@ impl Settling {
         if self.path.is_empty() { "/" } else { &self.path }
     }
 
-    /// One name is one guard, wherever it stands.
+    /// One name is one guard, wherever it occurs.
     fn claim_name(&mut self, guard: &SharedGuard, site: &Site) -> Result<(), GraphError> {
         self.leaves += 1;
         let identity = identity(guard);
@@ -189,7 +189,7 @@ impl Settling {
     }
 }
 
-/// A hook writes one such number for each node of its policy, and formatting takes several times as long.
+/// A hook writes one such number per node of its policy; `format!` is several times slower.
 fn push_digits(text: &mut String, number: usize) {
     if number >= 10 {
         push_digits(text, number / 10);
@@ -237,7 +237,8 @@ fn refuse_double_votes(children: &[Node], path: &str) -> Result<(), GraphError> 
     Ok(())
 }
 
-/// The one guard that a child amounts to, if it does: wrapping it into an `All` of one gives no second vote.
+/// The single guard that a child is equivalent to, if any: wrapping a guard in an `All` of one gives no second
+/// vote.
 fn voter(mut node: &Node) -> Option<(&str, *const ())> {
     loop {
         match &node.kind {

@@ -1,6 +1,6 @@
 use super::Node;
 
-/// What can be given to a combinator as its children: an array or vector of one type, or a tuple of different ones.
+/// The types that a combinator accepts as children: an array or vector of one type, or a tuple of different ones.
 pub trait Children {
     /// As nodes, in order.
     fn into_nodes(self) -> Vec<Node>;

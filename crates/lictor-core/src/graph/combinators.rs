@@ -105,7 +105,7 @@ impl From<Threshold> for Node {
     }
 }
 
-/// Allows what its child certainly blocks, and blocks what its child allows.
+/// Allows what its child definitely blocks, and blocks what its child allows.
 pub struct Not {
     child: Node,
     reason: String,
@@ -125,7 +125,7 @@ impl From<Not> for Node {
     }
 }
 
-/// One branch or the other, by a condition that is evaluated exactly once, in its place in the order.
+/// Selects one of two branches by a condition that is evaluated exactly once, in evaluation order.
 pub struct When {
     condition: Condition,
     then: Option<Node>,
@@ -138,7 +138,7 @@ impl When {
         Self::fallible(move |action, context| Ok(condition(action, context)))
     }
 
-    /// By a condition that may fail. A failure is an error and neither branch runs: missing is not false.
+    /// With a condition that may fail. A failure is an error and neither branch runs: missing is not false.
     pub fn fallible(
         condition: impl Fn(&Action, &Context<'_>) -> Result<bool, String> + Send + Sync + 'static,
     ) -> Self {
@@ -152,7 +152,8 @@ impl When {
         self
     }
 
-    /// When it does not. May be left out directly below `All` and at the root, and then means pass.
+    /// The branch when it does not hold. May be omitted directly below `All` and at the root, where it defaults
+    /// to pass.
     #[must_use]
     pub fn otherwise(mut self, node: impl Into<Node>) -> Self {
         self.otherwise = Some(node.into());
@@ -170,8 +171,8 @@ impl From<When> for Node {
     }
 }
 
-/// A strict check with a way around it: when the primary blocks, the fallback decides, never better than a
-/// warning. A primary that asks or fails is not gone around.
+/// A strict check with an override: when the primary blocks, the fallback decides, with at least a warning. There
+/// is no override for a primary that asks or fails.
 pub struct Escalate {
     primary: Node,
     fallback: Node,

@@ -1,6 +1,6 @@
 use crate::fixable::Fixable;
 
-/// Why a graph cannot be built. Every one of these would otherwise mean something nobody intended.
+/// Why a graph cannot be built. Each of these is almost certainly a mistake in the policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
@@ -50,9 +50,9 @@ pub enum GraphError {
     DuplicateName {
         /// The name.
         name: String,
-        /// Where the first stands.
+        /// The path of the first.
         first: String,
-        /// Where the second stands.
+        /// The path of the second.
         second: String,
     },
     /// A guard without a name.
@@ -61,13 +61,13 @@ pub enum GraphError {
         /// Where.
         path: String,
     },
-    /// A `Not` must say in its own words why and what to do.
+    /// A `Not` needs its own reason and fix.
     #[error("`not` at `{path}` needs a reason and a fix of its own")]
     NotWithoutWords {
         /// Where.
         path: String,
     },
-    /// An OBSERVE guard inside the tree: its verdict would be ignored where it looks as if it counted.
+    /// An OBSERVE guard inside the tree: its verdict would be ignored although it appears to count.
     #[error("guard `{name}` at `{path}` only observes; add it with `observe` instead")]
     ObserverInTree {
         /// The guard.

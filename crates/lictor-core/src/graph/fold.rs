@@ -1,8 +1,8 @@
 //! The fast evaluator: one walk, depth first, left to right.
 //!
-//! A verdict is filed as active; a combinator that it does not count for supersedes it afterwards. Everything that
-//! one child filed lies between two marks, so no lists of verdicts are carried around, and an evaluation in which
-//! all guards pass allocates nothing but the trace itself.
+//! A verdict is recorded as active; a combinator that does not use it marks it as superseded afterwards.
+//! Everything that one child recorded lies between two marks, so no lists of verdicts are passed around, and an
+//! evaluation in which all guards pass allocates only the trace.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl Graph {
         self.judge_in(Context::new(action, facts, session, now))
     }
 
-    /// As [`judge`](Self::judge), in a context that knows more.
+    /// As [`judge`](Self::judge), in a prepared context.
     #[must_use]
     pub fn judge_in(&self, mut context: Context<'_>) -> Judged {
         context.enter_graph(&self.nodes, self.leaves);
@@ -106,7 +106,7 @@ fn leaf(node: &Node, guard: &dyn Guard, context: &mut Context<'_>) -> Value {
     value
 }
 
-/// Asks one guard; whatever goes wrong inside it becomes an error verdict.
+/// Runs one guard; a panic or misuse becomes an error verdict.
 fn ask(guard: &dyn Guard, at: &Arc<Site>, context: &mut Context<'_>) -> Verdict {
     context.asked.at = Some(Arc::clone(at));
     context.asked.misuse = None;
@@ -121,7 +121,7 @@ fn ask(guard: &dyn Guard, at: &Arc<Site>, context: &mut Context<'_>) -> Verdict 
     Verdict::error(format!("guard `{name}` failed: {why}"), format!("mend the guard `{name}`"))
 }
 
-/// Files one more verdict of a node and says how strict it is.
+/// Records another verdict of a node and returns its value.
 fn say(node: &Node, verdict: Verdict, violation: Option<u32>, context: &mut Context<'_>) -> Value {
     context.give(Arc::clone(&node.site), verdict, violation)
 }
@@ -139,8 +139,8 @@ fn all(children: &[Node], short_circuit: bool, context: &mut Context<'_>) -> Val
     value
 }
 
-/// The n-th least strict child. Stops early only where the rest cannot change the value: n passes are there, or so
-/// many blocks that n others cannot be.
+/// The n-th least strict child. Stops early only where the rest cannot change the value: after n passes, or after
+/// so many blocks that fewer than n children remain.
 fn n_th(n: usize, children: &[Node], eager: bool, context: &mut Context<'_>) -> Value {
     let too_many = children.len().saturating_sub(n);
     let mut counts = [0_usize; Value::ALL.len()];
@@ -164,11 +164,11 @@ fn n_th(n: usize, children: &[Node], eager: bool, context: &mut Context<'_>) -> 
         seen >= n
     };
     let value = counts.into_iter().map(reaches_n).zip(Value::ALL).find(|(reached, _)| *reached);
-    // Fewer than n children were asked only when too many of them blocked.
+    // Fewer than n children ran only when too many of them blocked.
     let value = value.map_or(Value::Block, |(_, value)| value);
     if value <= Value::Ask {
-        // The first n least strict children carry the result: all that are more lenient, then the first ones of
-        // the same value.
+        // The first n least strict children determine the result: all that are more lenient, then the first ones
+        // of the same value.
         let mut places = n.saturating_sub(given.iter().filter(|(of, ..)| *of < value).count());
         for (of, before, after) in given {
             let chosen = of < value || (of == value && places > 0);
@@ -232,7 +232,7 @@ fn escalate(
     let between = context.mark();
     let second = walk(fallback, context);
     if second >= Value::Error {
-        // Nothing was gone around: both reasons count, the primary's first.
+        // There was no override: both reasons count, the primary's first.
         return (second, Branch::Fallback);
     }
     let overruled = context

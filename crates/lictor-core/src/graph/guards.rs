@@ -5,7 +5,7 @@ use super::{Graph, Kind, Node, SharedGuard};
 use crate::digest::Digest;
 
 impl Graph {
-    /// Every guard with the name under which it stands, each name once: those of the tree, then those that only record.
+    /// Every guard with its name, each name once: those of the tree, then the observers.
     #[must_use]
     pub fn guards(&self) -> Vec<(&str, &SharedGuard)> {
         let mut guards: Vec<(&str, &SharedGuard)> = Vec::with_capacity(self.leaves);
@@ -14,8 +14,9 @@ impl Graph {
         guards
     }
 
-    /// What stands for the graph: its shape, and of each guard the name and the
-    /// [`fingerprint`](crate::Guard::fingerprint). Two guards of one name that give no fingerprint look the same.
+    /// The digest of the graph: its shape, and of each guard the name and the
+    /// [`fingerprint`](crate::Guard::fingerprint). Two guards with the same name and no fingerprint are not
+    /// distinguished.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let shape = serde_json::to_vec(&(self.outline(), self.observers())).unwrap_or_default();
@@ -39,8 +40,8 @@ fn collect<'a>(node: &'a Node, into: &mut Vec<(&'a str, &'a SharedGuard)>) {
 }
 
 impl Node {
-    /// The same tree with a number behind the second and every further guard of one name (`bash_safety#2`), so that
-    /// different guards of one type can stand in one graph. A guard that stands in several places keeps its name.
+    /// The same tree with a number behind the second and every further guard of one name (`bash_safety#2`), so
+    /// that several guards of one type fit in one graph. A guard that occurs in several places keeps its name.
     #[must_use]
     pub fn numbered(mut self) -> Self {
         number(&mut self, &mut HashMap::new());

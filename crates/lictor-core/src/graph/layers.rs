@@ -1,11 +1,11 @@
 use super::{All, Graph, GraphError, Node, SharedGuard};
 use crate::guard::Layer;
 
-/// Builds the usual graph: boundaries first and with short circuit, then resources, then intent, then whatever
-/// tree a policy adds; observers outside.
+/// Builds the usual graph: boundaries first and with short circuit, then resources, then intent, then the tree
+/// that a policy adds; observers outside.
 ///
-/// Why this order: boundaries are cheap and absolute; what they block must not spend anything; meaning is judged
-/// last; recording always runs.
+/// Why this order: boundaries are cheap and absolute; an action that they block must not spend budget; intent is
+/// judged last; observers always run.
 #[derive(Default)]
 pub struct Layers {
     boundary: Vec<Node>,
@@ -51,7 +51,7 @@ impl Layers {
     /// The graph.
     ///
     /// # Errors
-    /// When it is degenerate; see [`GraphError`].
+    /// When the graph is invalid; see [`GraphError`].
     pub fn build(self) -> Result<Graph, GraphError> {
         let mut root = Vec::new();
         if !self.boundary.is_empty() {

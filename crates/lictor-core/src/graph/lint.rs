@@ -1,4 +1,4 @@
-//! What is allowed in a graph but rarely meant.
+//! Lints: graphs that are valid but probably not intended.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Graph, Kind, Node, Quorum};
 use crate::guard::Layer;
 
-/// Something in a graph that is probably not meant.
+/// A part of a graph that is probably not intended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Lint {
     /// Where.
@@ -19,11 +19,11 @@ pub struct Lint {
     pub smell: Smell,
 }
 
-/// What is probably not meant.
+/// What is probably not intended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Smell {
-    /// Something is spent before it is known whether the action may happen at all.
+    /// Budget is spent before a boundary may block the action.
     ResourceBeforeBoundary,
     /// A boundary that something else can go around.
     BoundaryNotAbsolute,
@@ -52,7 +52,7 @@ impl fmt::Display for Lint {
 }
 
 impl Graph {
-    /// Everything that is allowed but probably not meant, in the order of the tree.
+    /// All lints, in tree order.
     #[must_use]
     pub fn lints(&self) -> Vec<Lint> {
         let mut walk = Walk { lints: Vec::new(), spenders: Vec::new() };
@@ -70,7 +70,7 @@ struct Place {
 
 struct Walk {
     lints: Vec<Lint>,
-    /// RESOURCE guards met so far that no boundary has followed yet.
+    /// RESOURCE guards seen so far that no boundary has followed yet.
     spenders: Vec<(Arc<str>, Arc<str>)>,
 }
 
@@ -84,7 +84,7 @@ impl Walk {
         for (index, child) in node.children().enumerate() {
             let relative = place.relative
                 || match &node.kind {
-                    // Of one child, any and threshold are what all is.
+                    // With one child, `Any` and `Threshold` equal `All`.
                     Kind::Quorum { shape, children, .. } => *shape != Quorum::All && children.len() > 1,
                     Kind::Not { .. } => true,
                     Kind::Escalate { .. } => index == 0,

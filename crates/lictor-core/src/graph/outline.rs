@@ -6,7 +6,7 @@ use super::{Graph, Kind, Node};
 use crate::guard::Layer;
 use crate::trace::NodeKind;
 
-/// A graph as data: what people look at, and what is drawn.
+/// A graph as data, for display and drawing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Outline {
     /// What it is.
@@ -15,9 +15,9 @@ pub struct Outline {
     pub name: Arc<str>,
     /// Where it stands.
     pub path: Arc<str>,
-    /// Its layer. For a combinator, the first layer of what stands below it.
+    /// Its layer. For a combinator, the lowest layer below it.
     pub layer: Layer,
-    /// What its parent takes it for, where that is not plain: `then`, `otherwise`, `primary`, `fallback`.
+    /// Its role for the parent, where the position does not show it: `then`, `otherwise`, `primary`, `fallback`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,
     /// How many children must allow, for a threshold.
@@ -26,7 +26,7 @@ pub struct Outline {
     /// Stops early.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub short_circuit: bool,
-    /// What stands below, in order.
+    /// The children, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<Outline>,
 }
@@ -38,7 +38,7 @@ impl Graph {
         outline(&self.root, None)
     }
 
-    /// The guards that only record, in the order they run.
+    /// The observers, in the order in which they run.
     #[must_use]
     pub fn observers(&self) -> Vec<Outline> {
         self.observers

@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Graph;
 
-/// Where an evaluation is, for whoever waits for it.
+/// The current position of an evaluation, for a caller that waits for it.
 #[derive(Debug)]
 pub struct Progress(AtomicU32);
 
@@ -22,7 +22,7 @@ impl Progress {
 }
 
 impl Graph {
-    /// The guard that is being asked, or was asked last.
+    /// The guard that is running, or ran last.
     #[must_use]
     pub fn guard_at(&self, progress: &Progress) -> Option<&str> {
         let index = usize::try_from(progress.0.load(Ordering::Relaxed)).ok()?;

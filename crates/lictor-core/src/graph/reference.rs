@@ -1,7 +1,7 @@
-//! The slow evaluator: the tables of the algebra written down as directly as possible, on trees whose leaves are
-//! constant. It shares no code with the fast one, and both must agree on every tree.
+//! The reference evaluator: the tables of the algebra written as directly as possible, for trees with constant
+//! leaves. It shares no code with the fast evaluator, and both must agree on every tree.
 //!
-//! [`Rules`] holds the tables, so that a test can plant a fault in one of them and see that the laws notice.
+//! [`Rules`] holds the tables, so that a test can change one of them and check that the laws detect it.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::decision::Value;
 use crate::guard::guard_fn;
 use crate::verdict::Verdict;
 
-/// A policy tree whose leaves always say the same.
+/// A policy tree with constant leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tree {
     /// A guard with these verdicts; none is a pass.
@@ -25,7 +25,7 @@ pub enum Tree {
     Not(Box<Tree>),
     /// By a condition.
     When(Condition, Box<Tree>, Option<Box<Tree>>),
-    /// Primary, fallback, and whether going around needs a person.
+    /// Primary, fallback, and whether the override needs a person.
     Escalate(Box<Tree>, Box<Tree>, bool),
 }
 
@@ -38,27 +38,27 @@ pub enum ShortCircuit {
     On,
 }
 
-/// What a condition says.
+/// The result of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
     /// It holds.
     True,
     /// It does not.
     False,
-    /// It cannot be told.
+    /// It cannot be evaluated.
     Faulty,
 }
 
-/// What a tree yields.
+/// The result of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Yield {
     /// The value of the root.
     pub value: Value,
-    /// The verdicts that count, in order: where each was said, as a path of child numbers, and how strict it is.
+    /// The verdicts that count, in order: the path of each as child numbers, and its value.
     pub active: Vec<Said>,
 }
 
-/// A verdict: the place of its node, its number at that node, and its value.
+/// A verdict: the path of its node, its number at that node, and its value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Said {
     /// Child numbers from the root.
@@ -80,7 +80,7 @@ pub struct Rules {
     pub not: fn(Value) -> Value,
     /// `Escalate` of primary and fallback.
     pub escalate: fn(Value, Value) -> Value,
-    /// A condition that cannot be told.
+    /// The value of a condition that cannot be evaluated.
     pub faulty: Value,
     /// Where an `All` with short circuit stops.
     pub all_stops_at: fn(Value) -> bool,
@@ -119,7 +119,7 @@ pub fn evaluate(tree: &Tree, rules: &Rules) -> Yield {
     evaluate_with(tree, rules, &BTreeSet::new())
 }
 
-/// Evaluates a tree as if these verdicts were passes: what an approval means.
+/// Evaluates a tree as if these verdicts were passes: the meaning of an approval.
 #[must_use]
 pub fn evaluate_with(tree: &Tree, rules: &Rules, approved: &BTreeSet<Said>) -> Yield {
     at(tree, rules, approved, &mut Vec::new())
@@ -263,7 +263,7 @@ impl Tree {
     /// The same tree as a graph for the fast evaluator.
     ///
     /// # Errors
-    /// When the tree is degenerate.
+    /// When the tree is invalid.
     pub fn graph(&self) -> Result<Graph, GraphError> {
         Graph::new(self.node(&mut Vec::new()))
     }

@@ -6,17 +6,17 @@ use super::pattern::FOR_VALUES;
 use super::{Ended, Mark, Times};
 use crate::clock::Timestamp;
 
-/// How many moments of one pattern are kept at most for counting over a window. A count over a window that was reached
-/// more often is at least this.
+/// How many timestamps per pattern are kept for counting over a window. A higher count is reported as this
+/// number.
 pub const RECENT_TIMES: usize = 1024;
 
-/// For how many values a pattern with variables is remembered.
+/// For how many values a pattern with variables is tracked.
 pub const VALUES_KEPT: usize = 64;
 
-/// What a session remembers for questions about the past.
+/// The history state of a session.
 ///
 /// Space: at most one [`Track`] for each pattern of the policy, each of constant size plus, where a policy counts
-/// over a window, as many moments as make a difference to it, at most [`RECENT_TIMES`].
+/// over a window, as many timestamps as the policy needs, at most [`RECENT_TIMES`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Past {
@@ -26,7 +26,7 @@ pub struct Past {
     pub tracks: BTreeMap<String, Track>,
 }
 
-/// What is known of one pattern's past.
+/// The history of one pattern.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Track {
@@ -34,9 +34,9 @@ pub struct Track {
     pub count: u64,
     /// The newest position at which it matched.
     pub last: u64,
-    /// Where the unbroken run of matches that ends at `last` began.
+    /// The start of the unbroken run of matches that ends at `last`.
     pub run_start: u64,
-    /// The newest position up to which a matching action was under way.
+    /// The newest position at which a matching action was still running.
     pub until: u64,
     /// When it matched last.
     pub last_at: Timestamp,
@@ -51,7 +51,7 @@ impl Past {
         self.position == 0
     }
 
-    /// The same past with more actions before it that nothing is known of.
+    /// The same history, preceded by `actions` unknown actions.
     #[must_use]
     pub fn later_by(&self, actions: u64) -> Self {
         let later = |track: &Track| Track {
@@ -81,14 +81,14 @@ impl Past {
         position
     }
 
-    /// The outcome of the action that was judged at `position` has come.
+    /// Applies the outcome of the action that was judged at `position`.
     pub fn ended(&mut self, marks: &[Mark], position: u64, success: bool, at: Timestamp) {
         let newest = self.position;
         for mark in marks {
             match mark.ended {
                 Some(Ended::Ok) if success => self.hit(mark, position, at),
                 Some(Ended::Failed) if !success => self.hit(mark, position, at),
-                // It may have disturbed everything that was judged while it ran.
+                // It may have invalidated everything that was judged while it ran.
                 None => {
                     if let Some(track) = self.tracks.get_mut(&mark.key) {
                         track.until = track.until.max(newest);
@@ -116,8 +116,8 @@ impl Past {
         }
     }
 
-    /// Of a pattern with variables, so many values are kept at most. What is forgotten of a value is forgotten of it in
-    /// every pattern: a success must not outlive what undid it.
+    /// Limits the number of values per pattern with variables. A value is dropped from all patterns at once: a
+    /// success must not outlive the action that invalidated it.
     fn make_room(&mut self, key: &str) {
         let Some((pattern, _)) = key.split_once(FOR_VALUES) else { return };
         if self.tracks.contains_key(key) {
@@ -158,8 +158,8 @@ impl Past {
                 .is_some_and(|track| track.last == self.position && track.run_start <= start + 1)
     }
 
-    /// `since(not(P), Q)`: Q happened, and nothing that matches P was under way after it began. An action that does
-    /// both undoes what it did.
+    /// `since(not(P), Q)`: Q happened, and no action that matches P was running after it began. An action that
+    /// matches both invalidates itself.
     #[must_use]
     pub fn undisturbed(&self, disturbing: &str, start: &str) -> bool {
         let Some(start) = self.last(start) else { return false };
@@ -185,7 +185,7 @@ impl Past {
     }
 }
 
-/// A clock that went back does not make anything older.
+/// A clock that went back makes nothing older.
 fn is_within(at: Timestamp, within: Option<u64>, now: Timestamp) -> bool {
     within.is_none_or(|within| now.millis_since(at) <= i64::try_from(within).unwrap_or(i64::MAX))
 }

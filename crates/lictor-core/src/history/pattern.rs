@@ -8,7 +8,7 @@ use crate::action::Action;
 use crate::digest::Digest;
 use crate::facts::{Deed, Effect, Facts};
 
-/// Which actions a question about the past is about.
+/// Which actions a history condition refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Pattern {
     /// What the action was.
@@ -19,8 +19,8 @@ pub struct Pattern {
     pub path: Option<String>,
     /// Fields of its input that must have these values.
     pub with: Vec<(String, String)>,
-    /// Fields of its input that stand for variables of a rule, each with the variable. What happened is remembered for
-    /// each of their values apart.
+    /// Input fields that are bound to variables of a rule, each with its variable. Each combination of values is
+    /// tracked separately.
     #[serde(default)]
     pub vars: Vec<(String, String)>,
 }
@@ -54,23 +54,23 @@ pub enum Ended {
 }
 
 impl Pattern {
-    /// A pattern for what was allowed to run.
+    /// A pattern for actions that were allowed to run.
     #[must_use]
     pub fn of(what: What) -> Self {
         Self { what, ended: None, path: None, with: Vec::new(), vars: Vec::new() }
     }
 
-    /// The same for what ended like that.
+    /// The same for actions with this outcome.
     #[must_use]
     pub fn ended(mut self, ended: Ended) -> Self {
         self.ended = Some(ended);
         self
     }
 
-    /// Whether an action matches, leaving open how it will end. `deeds` are those of `facts`.
+    /// Whether an action matches, ignoring its outcome. `deeds` are those of `facts`.
     ///
-    /// For a success that has to be told from the whole line's success only commands count whose failure would
-    /// have failed the line.
+    /// If success is required, only commands count whose failure would fail the whole line: only the line's exit
+    /// status is known.
     #[must_use]
     pub fn matches(&self, action: &Action, facts: &Facts, deeds: &[Deed]) -> bool {
         let what = match &self.what {
@@ -91,8 +91,8 @@ impl Pattern {
             && self.with.iter().all(|(field, value)| has(action, field, value))
     }
 
-    /// Whether everything that matches `other` matches this, how it ends left out. Only what is certain: `git push`
-    /// covers `git push --force`, and every command is a `bash`.
+    /// Whether everything that matches `other` matches this, ignoring outcomes. True only when certain: `git
+    /// push` covers `git push --force`, and every command is a `bash`.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         let what = match (&self.what, &other.what) {
@@ -105,13 +105,13 @@ impl Pattern {
             && self.vars.iter().all(|field| other.vars.contains(field))
     }
 
-    /// What the variables stand for in an action; `None` when it leaves one of them out.
+    /// The values of the variables in an action; `None` when one of them is missing.
     #[must_use]
     pub fn values(&self, action: &Action) -> Option<BTreeMap<&str, String>> {
         self.vars.iter().map(|(field, var)| Some((var.as_str(), scalar(action, field)?))).collect()
     }
 
-    /// The name under which a session remembers it for these values.
+    /// The key under which a session tracks it for these values.
     #[must_use]
     pub fn key_for(&self, key: &str, values: Option<&BTreeMap<&str, String>>) -> String {
         if self.vars.is_empty() {
@@ -147,7 +147,7 @@ fn has(action: &Action, field: &str, value: &str) -> bool {
     }
 }
 
-/// Separates what a pattern is from the values that it is remembered for.
+/// Separates the pattern from the values in a key.
 pub(super) const FOR_VALUES: &str = " for [";
 /// Longer values are remembered by their digest.
 const VALUE_CHARS: usize = 120;

@@ -1,4 +1,4 @@
-//! The slow, obvious way: keep everything and look through it. Both ways must agree.
+//! The reference implementation: keep all events and scan them. Both implementations must agree.
 
 use super::{Ended, Mark};
 use crate::clock::Timestamp;
@@ -14,7 +14,7 @@ struct Entry {
     marks: Vec<Mark>,
     allowed: bool,
     judged_at: Timestamp,
-    /// When the outcome came, how many actions had been judged by then, and whether it was a success.
+    /// The time of the outcome, the number of actions judged by then, and whether it was a success.
     outcome: Option<(Timestamp, u64, bool)>,
 }
 
@@ -34,7 +34,7 @@ impl Log {
         }
     }
 
-    /// Every match of a pattern: position, moment, and the newest position while it was under way.
+    /// Every match of a pattern: position, time, and the newest position while it was running.
     fn hits(&self, key: &str) -> Vec<(u64, Timestamp, u64)> {
         let mut hits = Vec::new();
         for (index, entry) in self.entries.iter().enumerate() {

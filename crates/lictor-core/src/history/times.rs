@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
 
-/// When something happened, oldest first: the newest moments, as many as are asked for.
+/// The newest timestamps of a pattern, oldest first, as many as are needed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Times(VecDeque<Timestamp>);
@@ -26,8 +26,8 @@ impl Times {
         self.0.iter().copied()
     }
 
-    /// One more moment; those more than `window` milliseconds before it go, and those beyond `most`. A clock that went
-    /// back makes no room.
+    /// Adds a timestamp; drops those more than `window` milliseconds older, and those beyond `most`. A clock that
+    /// went back drops nothing.
     pub(super) fn push(&mut self, at: Timestamp, window: u64, most: usize) {
         let at = self.0.back().map_or(at, |newest| at.max(*newest));
         self.0.push_back(at);

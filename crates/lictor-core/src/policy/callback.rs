@@ -1,4 +1,4 @@
-//! Callbacks: what a machine thinks of a triggered policy.
+//! Callbacks: automatic checks of a triggered policy.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,7 @@ use crate::remarks::Remarks;
 use crate::risk::Risk;
 use crate::session::SessionState;
 
-/// What a callback found. `passed` means fine.
+/// The result of a callback. `passed` means no objection.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallbackResult {
@@ -26,14 +26,14 @@ pub struct CallbackResult {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What it decides, when it says more than fine or not fine. Where a person is asked anyway it counts when it is
+    /// Its decision, if it returns more than `passed`. If a person is asked anyway, it counts only when it is
     /// stricter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
     /// What to do instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
-    /// What it leaves for the guards after it.
+    /// Annotations and tags for later guards.
     #[serde(default, skip_serializing_if = "Remarks::is_empty")]
     pub remarks: Remarks,
     /// What it found.
@@ -62,7 +62,7 @@ impl CallbackResult {
     }
 }
 
-/// The call that is judged, as callers without a graph give it.
+/// The call that is judged, for callers without a graph.
 #[derive(Debug, Clone, Copy)]
 pub struct CallContext<'a> {
     /// The action.
@@ -77,12 +77,12 @@ pub struct CallContext<'a> {
     pub annotations: &'a BTreeMap<String, Json>,
     /// The policies that were triggered before this one.
     pub violations: &'a [Violation],
-    /// What the caller gave the evaluation.
+    /// The value that the caller passed to the evaluation.
     pub companion: Option<&'a Companion>,
 }
 
 impl<'a> CallContext<'a> {
-    /// The call as it is before anything has judged it: without risk and notes.
+    /// A call before any evaluation: without risk and annotations.
     #[must_use]
     pub fn new(action: &'a Action, session: &'a SessionState, now: Timestamp) -> Self {
         const NONE: &BTreeMap<String, Json> = &BTreeMap::new();
@@ -90,7 +90,7 @@ impl<'a> CallContext<'a> {
     }
 }
 
-/// What one callback gets: the call, and what triggered the policy. Nothing in it can be changed.
+/// The input of a callback: the call, and what triggered the policy. Read only.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
     /// The call.
@@ -110,7 +110,7 @@ pub trait Callback: Send + Sync {
     /// Runs it.
     ///
     /// # Errors
-    /// Why it has no result: it could not be started, ran out of time, or returned something else.
+    /// Why it has no result: it could not be started, timed out, or returned an invalid value.
     fn call(&self, call: &Call<'_>) -> Result<CallbackResult, String>;
 }
 
@@ -161,7 +161,7 @@ impl Callbacks {
     }
 }
 
-/// Runs a callback exactly once; a panic is a fault like any other.
+/// Runs a callback exactly once; a panic counts as a fault.
 pub(super) fn run(callback: &dyn Callback, call: &Call<'_>) -> Result<CallbackResult, String> {
     catch_unwind(AssertUnwindSafe(|| callback.call(call)))
         .unwrap_or_else(|panic| Err(crate::guard::panic_text(panic.as_ref())))

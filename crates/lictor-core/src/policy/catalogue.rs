@@ -1,10 +1,10 @@
-//! The verbs and objects that policies can be about.
+//! The verbs and objects that policies can refer to.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-/// What is done about a deed that is not in the catalogue. The stricter is the greater.
+/// What happens to a deed that is not in the catalogue, from lenient to strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ungrounded {
@@ -15,14 +15,14 @@ pub enum Ungrounded {
     Block,
 }
 
-/// The verbs and objects that are known. What is not among them is ungrounded: nobody has thought about it.
+/// The known verbs and objects. A deed with any other is ungrounded: no policy author has considered it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Catalogue {
     verbs: BTreeSet<String>,
     objects: BTreeSet<String>,
 }
 
-/// What the facts of built-in effects use.
+/// The verbs of built-in effects.
 const VERBS: &[&str] = &[
     "approve",
     "await",

@@ -13,19 +13,19 @@ use crate::facts::{Cardinality, Facts};
 /// The plainest kind of handler.
 pub type OnPolicy = fn(&[Violation]) -> Vec<Answer>;
 
-/// There is nobody to ask.
+/// No person can be asked.
 pub const NOBODY: Option<OnPolicy> = None;
 
-/// What policies say before anybody was asked.
+/// The result of policies before a person is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicyEvaluation {
     /// The strictest of them.
     pub decision: Decision,
-    /// All of them, those that their callback resolved included.
+    /// All violations, including those that their callback resolved.
     pub violations: Vec<Violation>,
 }
 
-/// What is left when everybody was asked.
+/// The result of policies after the person's answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicyResult {
     /// `pass`, `warn` or `block`; never `ask`.
@@ -37,7 +37,7 @@ pub struct PolicyResult {
     pub violations: Vec<Violation>,
 }
 
-/// One line: what is left, and the violations it follows from.
+/// One line: the decision and the violations that caused it.
 impl fmt::Display for PolicyResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.action)?;
@@ -49,9 +49,9 @@ impl fmt::Display for PolicyResult {
 }
 
 impl PolicySet {
-    /// What the policies say about these facts. Never prompts.
+    /// Evaluates the policies on these facts. Never prompts.
     ///
-    /// `cardinality` overrides what the facts say of each deed. Facts without a single deed are ungrounded.
+    /// `cardinality` overrides the cardinality of each deed. Facts without any deed are ungrounded.
     #[must_use]
     pub fn evaluate(
         &self,
@@ -69,7 +69,7 @@ impl PolicySet {
     }
 
     /// Collects all violations and settles them. `on_policy` is called at most once, with all of them, and only
-    /// when a yes can make a difference: never for a pass, never for a block.
+    /// when an approval can change the decision: never for a pass, never for a block.
     #[must_use]
     pub fn check_policy<F>(
         &self,
@@ -108,7 +108,7 @@ impl PolicySet {
     }
 }
 
-/// The words of those that decided.
+/// The reasons of the deciding violations.
 fn reasons(violations: &[Violation], decision: Decision) -> String {
     let of = |violation: &&Violation| violation.value.settle() == decision;
     violations.iter().filter(of).map(Violation::reason).collect::<Vec<_>>().join("\n")

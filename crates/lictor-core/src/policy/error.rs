@@ -5,7 +5,7 @@ use crate::fixable::Fixable;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
-    /// Neither a person nor a callback nor an effect decides it.
+    /// It has no confirmation, callback or effect.
     #[error(
         "policy `{policy}` has neither `requires_confirmation`, a `callback` nor an `effect`; say which of them decides"
     )]
@@ -13,20 +13,20 @@ pub enum PolicyError {
         /// The policy.
         policy: String,
     },
-    /// An effect where somebody else decides already.
+    /// An effect in addition to a confirmation or callback.
     #[error("policy `{policy}` has an `effect` and also a confirmation or callback; keep one of them")]
     DecidedTwice {
         /// The policy.
         policy: String,
     },
-    /// A callback that nobody registered.
+    /// A callback that is not registered.
     #[error("policy `{policy}` names the callback `{callback}`, which is not registered{}", suggestion(.known))]
     UnknownCallback {
         /// The policy.
         policy: String,
         /// The callback.
         callback: String,
-        /// What is registered.
+        /// The registered names.
         known: Vec<String>,
     },
     /// Two callbacks under one name.

@@ -11,7 +11,7 @@ use crate::facts::{self, Cardinality, Deed, Facts, Place};
 use crate::guard::{Guard, Layer};
 use crate::verdict::Verdict;
 
-/// A checked list of policies. As a guard it files one verdict for each violation.
+/// A checked list of policies. As a guard it gives one verdict per violation.
 pub struct PolicySet {
     name: String,
     layer: Layer,
@@ -29,7 +29,7 @@ impl PolicySet {
     /// Checks the policies against the callbacks and the catalogue; both are fixed from then on.
     ///
     /// # Errors
-    /// Everything that is wrong, in order of the policies.
+    /// All errors, in the order of the policies.
     pub fn new(
         policies: impl IntoIterator<Item = Policy>,
         callbacks: &Callbacks,
@@ -73,14 +73,14 @@ impl PolicySet {
         self
     }
 
-    /// The same with another answer to deeds that are not in the catalogue.
+    /// The same with another effect for deeds that are not in the catalogue.
     #[must_use]
     pub fn ungrounded(mut self, ungrounded: Ungrounded) -> Self {
         self.ungrounded = ungrounded;
         self
     }
 
-    /// The policies that may have a word about a tool, in order. A policy that names no tools may about every one.
+    /// The policies that may apply to a tool, in order. A policy that names no tools applies to every tool.
     pub fn policies_for<'a>(&'a self, tool: &'a str) -> impl Iterator<Item = &'a Policy> {
         self.rules.iter().map(|rule| &rule.policy).filter(move |policy| policy.wants_tool(Some(tool)))
     }
@@ -104,7 +104,7 @@ impl PolicySet {
             if !rule.policy.wants_tool(context.map(|context| context.action.tool.as_str())) {
                 continue;
             }
-            // Without a call nobody can tell for whom it is, and then it is for all.
+            // Without a call the audience is unknown, and the policy applies to all.
             if context.is_some_and(|context| !rule.policy.audience.includes(context.action, context.session))
             {
                 continue;
@@ -134,7 +134,7 @@ impl PolicySet {
         self.synthetic(message, deed.verb.clone(), deed.object.clone(), deed.cardinality)
     }
 
-    /// What is said when nothing at all is known of a call.
+    /// The violation for a call without any known deed.
     pub(super) fn unknown_call(&self) -> Violation {
         let message = "nothing is known about what this call does".to_owned();
         self.synthetic(message, String::new(), String::new(), Cardinality::Unknown)
@@ -234,7 +234,7 @@ impl Policy {
         self.tools.is_empty() || self.tools.iter().any(|glob| fast_glob::glob_match(glob, tool))
     }
 
-    /// Whether an effect is one of those that the filters leave. What is not known passes the filter.
+    /// Whether an effect passes the filters. An unknown value passes.
     fn wants(&self, effect: &facts::Effect<Place>) -> bool {
         match effect {
             facts::Effect::File { target, recursive, .. } => {
@@ -249,7 +249,7 @@ impl Policy {
     }
 }
 
-/// Whether a place is, or may contain, something that the glob names.
+/// Whether a place matches the glob or may contain a match.
 fn covers(glob: &str, place: &Place, recursive: bool) -> bool {
     if place.path.is_empty() {
         return true;

@@ -6,13 +6,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::facts::{Cardinality, Deed};
 use crate::text;
 
-/// The longest text of an agent that a message quotes.
+/// The longest text from an agent that a message quotes.
 const QUOTED_CHARS: usize = 120;
 
 /// A message with placeholders: `{verb}`, `{object}`, `{count}`, `{tool}`, `{target}`. `{{` and `}}` are braces.
 ///
 /// The set is closed and the text is checked when it is parsed, so that rendering cannot fail: a typo in a
-/// prompt must not be able to switch a policy off.
+/// message must not disable a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     text: String,
@@ -37,7 +37,7 @@ pub enum TemplateError {
         "`{{{name}}}` is not a placeholder; use {{verb}}, {{object}}, {{count}}, {{tool}} or {{target}}, and {{{{ for a brace"
     )]
     Unknown {
-        /// What stands in the braces.
+        /// The text in the braces.
         name: String,
         /// Byte offset of the brace.
         at: usize,
@@ -78,7 +78,7 @@ impl Template {
     /// Checks a text.
     ///
     /// # Errors
-    /// The first thing that is wrong with it.
+    /// The first error.
     pub fn parse(source: &str) -> Result<Self, TemplateError> {
         if source.trim().is_empty() {
             return Err(TemplateError::Empty);
@@ -126,8 +126,8 @@ impl Template {
         &self.text
     }
 
-    /// The message for one deed. What the agent has a hand in is cleaned, cut and quoted: it must not be able to
-    /// write the question that a person answers.
+    /// The message for one deed. Text that the agent controls is cleaned, truncated and quoted: the agent must
+    /// not be able to rewrite the question that a person answers.
     #[must_use]
     pub fn render(&self, deed: &Deed, tool: &str) -> String {
         let mut out = String::new();

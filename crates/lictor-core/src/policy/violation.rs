@@ -9,7 +9,7 @@ use crate::facts::Cardinality;
 use crate::redact::{self, Redact};
 use crate::verdict::Verdict;
 
-/// A policy that was triggered, and what came of it.
+/// A policy that was triggered, and the result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Violation {
     /// The policy's name.
@@ -17,7 +17,8 @@ pub struct Violation {
     /// The policy as it is written, with its metadata. `None`: the deed is not in the catalogue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<Box<Policy>>,
-    /// Its place in the list of policies: two of the same name stay apart. `None`: the deed is not in the catalogue.
+    /// Its index in the list of policies, which distinguishes two of the same name. `None`: the deed is not in
+    /// the catalogue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
     /// What is done.
@@ -28,20 +29,20 @@ pub struct Violation {
     pub cardinality: Cardinality,
     /// What is said.
     pub message: String,
-    /// A person must say yes, whatever the callback says.
+    /// A person must approve, whatever the callback returns.
     pub requires_confirmation: bool,
-    /// What the callback found. `None`: there is none, or it failed to answer (see `fault`).
+    /// The callback's result. `None`: there is no callback, or it failed (see `fault`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback_result: Option<CallbackResult>,
     /// Why the callback has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
-    /// What follows from all that.
+    /// The resulting value.
     pub value: Value,
     /// What to do instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
-    /// What a person said.
+    /// The person's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
 }
@@ -53,7 +54,7 @@ impl Violation {
         self.value == Value::Ask
     }
 
-    /// What is said about it, the callback's words first when it objects.
+    /// The reason, with the callback's message first if it objects.
     #[must_use]
     pub fn reason(&self) -> String {
         if let Some(fault) = &self.fault {
@@ -70,7 +71,7 @@ impl Violation {
         }
     }
 
-    /// Takes what must not be written down out of what is said.
+    /// Redacts the texts of the violation.
     pub(crate) fn redact(&mut self, redactor: &dyn Redact) {
         for text in [Some(&mut self.message), self.fault.as_mut(), self.fix.as_mut()].into_iter().flatten() {
             redact::text(text, redactor);
@@ -101,7 +102,7 @@ impl Violation {
     }
 }
 
-/// One line: the policy, what follows, and why.
+/// One line: the policy, the value and the reason.
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

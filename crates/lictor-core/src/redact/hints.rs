@@ -1,40 +1,42 @@
-//! Whether a text may hold a secret at all: one look at each byte, for records that nearly never do.
+//! A fast pre-check whether a text may contain a secret: one table lookup per byte. Most records contain none.
 
-/// What every secret has near it. Three characters in a row, letters of either case, stand for each shape; a text without
-/// any of them holds none.
+/// Three-character substrings, case-insensitive, one or more for each kind of secret. A text without any of them
+/// contains no secret.
 const HINTS: &[&[u8; 3]] = &[
     // Names: password and passwd, passphrase, _pass, _pwd, secret, token, …key, credentials, authorization.
     b"ssw", b"ssp", b"_pa", b"pwd", b"ecr", b"oke", b"key", b"ede", b"riz",
-    // What logs in is given one.
+    // Login commands.
     b"ogi", // Headers: cookie; Bearer, Basic.
     b"oki", b"rer", b"sic", // `pass:…` of openssl, and what is piped into `chpasswd`.
     b"ss:", // What a prompt is given to read: `kinit <<< x`. How SQL gives a password: `IDENTIFIED BY 'x'`.
     b"<<<", b"tif",
     // -storepass, -keypass; vault, `add_user`, snmpget, ssh-keygen, wpa_passphrase and their like.
     b"epa", b"ypa", b"vau", b"dd_", b"snm", b"_au",
-    // Tokens: ghp_, gho_, ghu_, ghs_, ghr_, github_pat_, glpat-, sk-, sk_live_ and rk_live_, xox?-. Not `sk_`, which stands in
-    // every record of something that was stopped (`risk_after`).
+    // Tokens: ghp_, gho_, ghu_, ghs_, ghr_, github_pat_, glpat-, sk-, sk_live_ and rk_live_, xox?-. Not `sk_`,
+    // which occurs in every record of a stopped action (`risk_after`).
     b"hp_", b"ho_", b"hu_", b"hs_", b"hr_", b"ub_", b"lpa", b"sk-", b"k_l", b"xox",
     // AKIA, ASIA, AIza, npm_, pypi-, hf_, eyJ.
     b"aki", b"sia", b"aiz", b"pm_", b"pi-", b"hf_", b"eyj", // The first line of a private key.
     b"---",
 ];
 
-/// What was seen in a text.
+/// The hints that occur in a text.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Hints {
     /// Something that a secret has near it.
     pub(super) words: bool,
-    /// A word that begins as an option behind which a program may take a secret.
+    /// The text has a word that looks like an option whose value may be a secret.
     pub(super) options: bool,
 }
 
-/// The letters of short options that may take a secret or say that one comes (`-p`, `-u`, `-S`), in either case.
+/// The letters of short options that may take or announce a secret (`-p`, `-u`, `-S`), in either case.
 const SHORT: &[u8] = b"abkpsuw";
-/// How long options begin that may: `--user`, `--proxy-user`, `--auth`, `--pass`. Others have the name of a secret in them.
+/// The first letters of long options that may take one: `--user`, `--proxy-user`, `--auth`, `--pass`. Other long
+/// options contain the name of a secret.
 const LONG: &[u8] = b"apu";
 
-/// What a byte is to [`HINTS`]: a letter of either case, one of their marks, an `@`, or nothing, in five bits.
+/// The class of each byte for [`HINTS`], in five bits: a letter (case-insensitive), one of their other
+/// characters, an `@`, or none.
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0_u8;
@@ -76,13 +78,13 @@ const fn place_of(one: u8, two: u8, three: u8) -> usize {
     (one as usize) << 10 | (two as usize) << 5 | three as usize
 }
 
-/// What each three classes in a row are a sign of: every byte of every record is looked up here.
+/// The meaning of each sequence of three classes. Every byte of every record is looked up here.
 static SIGNS: [u8; THREE] = {
     let mut signs = [0; THREE];
     let mut place = 0;
     #[expect(clippy::indexing_slicing, reason = "five bits for each of three characters")]
     while place < THREE {
-        // A password in a URL stands before an `@`.
+        // A password in a URL is followed by an `@`.
         if place & 0x1f == AT as usize {
             signs[place] |= WORDS;
         }
@@ -95,7 +97,8 @@ static SIGNS: [u8; THREE] = {
         signs[place_of(class(*one), class(*two), class(*three))] |= WORDS;
         hint += 1;
     }
-    // What is before a dash is no letter and no mark. A digit is neither, and only costs a closer look.
+    // The byte before the dash is neither a letter nor one of the hint characters. A digit is neither, and only
+    // causes a full scan.
     let mut letter = 0;
     #[expect(clippy::indexing_slicing, reason = "five bits for each of three characters")]
     while letter < SHORT.len() {
@@ -116,7 +119,7 @@ impl Hints {
     #[cfg(test)]
     const ALL: Self = Self { words: true, options: true };
 
-    /// What is in that text.
+    /// The hints in this text.
     pub(super) fn of(text: &str) -> Self {
         let (mut signs, mut last_three) = (0, 0);
         for byte in text.bytes() {

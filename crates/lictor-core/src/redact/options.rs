@@ -1,15 +1,15 @@
-//! Secrets on command lines: values of options that take one, assigned ones, headers, and what is piped into a prompt.
+//! Secrets on command lines: option values, assignments, headers, and text piped into a prompt.
 
 use std::ops::Range;
 
 use super::secrets::is_secret_name;
 
-/// What a text is written as.
+/// The encoding of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// As it is.
     Plain,
-    /// As JSON: a bare quote begins or ends a text, quotes inside of one have a backslash before them.
+    /// JSON: a bare quote begins or ends a string, quotes inside a string are escaped.
     Json,
 }
 
@@ -24,7 +24,7 @@ pub(super) enum How {
     Either,
 }
 
-/// Programs, by the beginning of their names, and the short option behind which they take a password.
+/// Programs, by name prefix, and the short option that takes a password.
 pub(super) const SHORT: &[(&str, &str, How)] = &[
     ("mysql", "-p", How::Attached),
     ("mariadb", "-p", How::Attached),
@@ -61,7 +61,7 @@ pub(super) const SHORT: &[(&str, &str, How)] = &[
     ("ssh-keygen", "-P", How::Next),
 ];
 
-/// Programs that take a secret behind one of their words, and how many words stand between.
+/// Programs that take a secret after one of their words, and how many words come between.
 pub(super) const GIVEN: [(&str, &str, usize); 12] = [
     ("vault", "login", 0),
     ("cargo", "login", 0),
@@ -77,26 +77,26 @@ pub(super) const GIVEN: [(&str, &str, usize); 12] = [
     ("htpasswd", "-cb", 2),
 ];
 
-/// Programs that put secrets away, by the word that says so: what is assigned behind it is one.
+/// Programs that store secrets, with the subcommand: the assignments after it are secrets.
 pub(super) const PUTS: [(&str, &str); 5] =
     [("vault", "put"), ("vault", "write"), ("vault", "patch"), ("kubectl", "secret"), ("oc", "secret")];
 
-/// What a line says whose standard input may hold a secret.
+/// Words of a line whose standard input may contain a secret.
 const MENTIONED: [&str; 6] = ["secret", "passw", "token", "login", "read -s", "pwprompt"];
 
-/// Programs that give a variable the value behind its name.
+/// Programs that set a variable to the value after its name.
 const SETS: [&str; 3] = ["set", "setenv", "setx"];
 
-/// How SQL says that a password comes.
+/// The SQL phrases before a password.
 pub(super) const IN_SQL: [&str; 3] = ["identified by '", "password '", "password = '"];
 
-/// Programs whose short options mean something else except when they log in.
+/// Programs whose short options take a password only in their login command.
 const LOG_IN: [&str; 5] = ["docker", "podman", "helm", "oc", "az"];
 
 /// Options of any program that take `user:password`.
 pub(super) const PAIRS: [&str; 5] = ["-u", "--user", "--proxy-user", "-U", "--auth"];
 
-/// Long options that take a secret, beside those with the name of one.
+/// Long options that take a secret, in addition to those with a secret's name.
 pub(super) const LONG: [&str; 9] = [
     "pass",
     "pw",
@@ -109,7 +109,7 @@ pub(super) const LONG: [&str; 9] = [
     "password-command",
 ];
 
-/// Programs that read a password from their standard input, by the words that say so.
+/// Programs and options that read a password from standard input.
 pub(super) const PROMPTED: [&str; 8] = [
     "--password-stdin",
     "sudo -S",
@@ -136,14 +136,14 @@ impl Word<'_> {
     }
 }
 
-/// Adds where secrets stand on a command line inside `text`.
+/// Adds the ranges of secrets on a command line inside `text`.
 pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
     const NEAR: [&str; 6] = [" -", "login", "set", "put ", "_user", "pass"];
     in_sql(text, found);
     if !text.contains([':', '<']) && !NEAR.iter().any(|near| text.contains(near)) {
         return;
     }
-    // Looked for only where it matters: it takes longer than all the rest.
+    // Computed lazily: it costs more than the rest together.
     let is_prompted = std::cell::LazyCell::new(|| PROMPTED.iter().any(|words| text.contains(words)));
     let (mut program, mut logs_in, mut puts) = ("", false, false);
     let mut taken: Option<&str> = None;
@@ -165,7 +165,7 @@ pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
             found.push(word.from(word.text.split_once(':').map_or(0, |(user, _)| user.len() + 1)));
             continue;
         }
-        // What a program is given to read.
+        // A here-string.
         if word.text == "<<<" && (*is_prompted || MENTIONED.iter().any(|words| text.contains(words))) {
             if let Some(next) = words.next() {
                 note(&next, Some(0), found);
@@ -232,7 +232,7 @@ fn in_sql(text: &str, found: &mut Vec<Range<usize>>) {
 fn note(word: &Word<'_>, from: Option<usize>, found: &mut Vec<Range<usize>>) {
     let Some(from) = from.filter(|from| *from < word.text.len()) else { return };
     let value = word.text.get(from..).unwrap_or_default();
-    // What is expanded later is not written here.
+    // A variable that is expanded later is not a literal secret.
     if !value.starts_with('$') && !value.starts_with("[redacted") {
         found.push(word.from(from));
     }
@@ -242,14 +242,14 @@ fn is_wrapper(program: &str) -> bool {
     matches!(program, "sudo" | "env" | "time" | "nohup" | "exec" | "command") || program.contains('=')
 }
 
-/// Whether a long option of that name is followed by a secret.
+/// Whether a long option with this name takes a secret.
 fn is_secret_option(name: &str) -> bool {
     let name = name.trim_start_matches('-');
     let is_file = ["-file", "-stdin", "-path", "-env", "-id", "-name", "-type", "-url"];
     !is_file.iter().any(|end| name.ends_with(end)) && (is_secret_name(name) || LONG.contains(&name))
 }
 
-/// More than letters of short options in one word.
+/// The longest word that is read as bundled short options.
 const LONGEST_BUNDLE: usize = 5;
 
 fn takes_next(program: &str, option: &str) -> bool {
@@ -320,7 +320,8 @@ fn in_word(word: &str) -> Option<usize> {
     Some(at + blank + scheme)
 }
 
-/// The words of a line as a shell would part them, near enough: quotes hold blanks together, separators begin a command.
+/// The words of a line, split approximately as a shell would: quotes keep blanks together, separators begin a
+/// command.
 struct Words<'a> {
     text: &'a str,
     form: Form,
@@ -351,7 +352,7 @@ impl<'a> Iterator for Words<'a> {
         let start = self.at;
         bytes.get(start)?;
         let first = std::mem::take(&mut self.first);
-        // A quote at the beginning, or right behind `=`, holds everything up to the next one.
+        // A quote at the beginning, or right behind `=`, extends to the next one.
         let mut end = start;
         let mut quote: Option<(usize, &[u8])> = None;
         while let Some(byte) = bytes.get(end) {
@@ -374,13 +375,13 @@ impl<'a> Iterator for Words<'a> {
             end += 1;
         }
         self.at = end.max(start + 1);
-        // An open quote at the end, or a lone mark, is no word.
+        // An open quote at the end, or a lone punctuation character, is no word.
         let text = self.text.get(start..end).unwrap_or_default();
         Some(Word { text, at: start, first })
     }
 }
 
-/// A quote, with the backslashes that a text in JSON has before it.
+/// A quote, with the backslashes that escape it in JSON.
 fn mark_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
     let rest = bytes.get(at..)?;
     if !matches!(rest.first(), Some(b'"' | b'\'' | b'\\')) {

@@ -5,14 +5,14 @@ use super::hints::Hints;
 use super::options::{self, Form};
 use super::{FIELDS, Redact, without};
 
-/// Takes out what looks like a credential: well-known token shapes, private keys, passwords in URLs, and values that
-/// are assigned to a name like `password` or `api_key`.
+/// Removes what looks like a credential: well-known token formats, private keys, passwords in URLs, and values
+/// that are assigned to a name like `password` or `api_key`.
 ///
-/// A heuristic. It is here so that a log does not become the place where secrets are found, not to find all of them.
+/// A heuristic. It keeps secrets out of logs as far as possible; it does not find all of them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Secrets;
 
-/// Prefixes that vendors give their tokens, and how long the token is at least after it.
+/// Vendors' token prefixes, and the minimum length of the token after the prefix.
 pub(super) const TOKENS: &[(&str, usize)] = &[
     ("ghp_", 20),
     ("gho_", 20),
@@ -40,7 +40,7 @@ pub(super) const TOKENS: &[(&str, usize)] = &[
 /// No token with its prefix is shorter.
 const SHORTEST_TOKEN: usize = 15;
 
-/// What the name of a secret ends with, lower case.
+/// Suffixes of secrets' names, lower case.
 pub(super) const NAMES: &[&str] = &[
     "password",
     "passwd",
@@ -78,7 +78,7 @@ pub(super) const NAMES: &[&str] = &[
     "keypass",
 ];
 
-/// Shorter values are not worth hiding: `token=1`, `password=$PW`.
+/// Shorter values are not redacted: `token=1`, `password=$PW`.
 const MIN_ASSIGNED: usize = 6;
 
 pub(super) const KEY_BEGINS: &str = "-----BEGIN ";
@@ -99,7 +99,7 @@ impl Redact for Secrets {
     }
 }
 
-/// Whether what an agent hands over may have a field that holds a secret without having the name of one.
+/// Whether a payload may have a field that holds a secret although its name does not end like one.
 fn may_hold_secret_field(json: &str, hints: Hints) -> bool {
     json.contains("\"payload\":")
         && (hints.words && json.contains("\"value\":")
@@ -112,12 +112,12 @@ fn may_hold_secret_field(json: &str, hints: Hints) -> bool {
             }))
 }
 
-/// Where secrets stand, in order of their beginning; they may overlap. Linear in the text for each shape.
+/// The ranges of secrets, ordered by start; they may overlap. Linear in the text for each kind.
 pub(super) fn find(text: &str, form: Form) -> Vec<Range<usize>> {
     search(text, form, Hints::of(text))
 }
 
-/// As [`find`], for what the hints are about.
+/// As [`find`], for the kinds that the hints indicate.
 pub(super) fn search(text: &str, form: Form, hints: Hints) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if hints.words || hints.options {
@@ -142,7 +142,7 @@ fn words(text: &str, found: &mut Vec<Range<usize>>) {
     loop {
         let start = end + count(end, false);
         end = start + count(start, true);
-        // Words are ASCII, so their ends are characters' ends.
+        // Words are ASCII, so their ends are character boundaries.
         let word = text.get(start..end).unwrap_or_default();
         if word.is_empty() {
             break;
@@ -186,14 +186,14 @@ fn judge(text: &str, word: &str, at: usize, previous: Option<&str>, found: &mut 
     }
 }
 
-/// What stands before a credential in a header.
+/// The scheme before a credential in a header.
 pub(super) const SCHEMES: [&str; 4] = ["Bearer", "Basic", "bearer", "basic"];
 
 fn is_scheme(word: &str) -> bool {
     SCHEMES.contains(&word)
 }
 
-/// The value between quotes that a secret's name at the left of `from` is given: `"password": "a b"`, `token='x'`.
+/// The quoted value that is assigned to a secret's name left of `from`: `"password": "a b"`, `token='x'`.
 fn quoted_value(text: &str, from: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let skip = |mut at: usize, of: &[u8]| {
@@ -235,10 +235,10 @@ pub fn is_secret_name(name: &str) -> bool {
         })
 }
 
-/// Which of several secrets of one name: `TOKEN_PROD`.
+/// Suffixes that distinguish secrets of one name: `TOKEN_PROD`.
 const PLACES: [&str; 6] = ["prod", "production", "staging", "dev", "test", "live"];
 
-/// Every word of every record is asked, and its last two letters answer for nearly all of them.
+/// Called for every word of every record; the last two letters decide nearly all of them.
 fn ends_as_secret(name: &str) -> bool {
     let Some([.., one, last]) = name.as_bytes().last_chunk::<2>() else { return false };
     let last_two = [one.to_ascii_lowercase(), last.to_ascii_lowercase()];

@@ -4,17 +4,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 
-/// How many calls whose outcome was seen are remembered, so that a second report counts for nothing.
+/// How many finished calls are remembered, so that a second report is ignored.
 pub const CLOSED_KEPT: usize = 16;
 
-/// Calls whose outcome has been seen, oldest first: of each the first eight bytes of its id's digest, so that ids
-/// of any length take the same room.
+/// Finished calls, oldest first: the first eight bytes of the digest of each id, so that ids of any length take
+/// the same space.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Closed(VecDeque<u64>);
 
 impl Closed {
-    /// Whether no outcome of a call with an id has been seen.
+    /// Whether no finished call with an id is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -26,7 +26,7 @@ impl Closed {
         self.0.contains(&short(id))
     }
 
-    /// The outcome of that call is seen. Returns whether it is for the first time.
+    /// Marks this call as finished. Returns whether it was new.
     pub(super) fn insert(&mut self, id: &str) -> bool {
         let id = short(id);
         if self.0.contains(&id) {
@@ -40,7 +40,7 @@ impl Closed {
     }
 }
 
-/// What stands for an id.
+/// The short form of an id.
 fn short(id: &str) -> u64 {
     let digest = Digest::of(id.as_bytes());
     digest.as_bytes().first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))

@@ -1,7 +1,7 @@
-//! Files that a session edits, each with the contents that it took it through.
+//! The files that a session edits, each with its successive contents.
 //!
-//! From one content of a file to the next, only the session has changed it. Whoever puts back any of them loses nothing
-//! but the session's own work, as long as the file still holds the last one.
+//! Between two contents of a file, only the session has changed it. As long as the file still holds the last one,
+//! restoring any earlier one loses only the session's own work.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use crate::digest::Digest;
 use crate::event::{Happened, Judgement, Standing};
 use crate::tools::Group;
 
-/// How many files of one group are remembered. Beyond that the one edited longest ago is forgotten.
+/// How many files of one group are remembered. Beyond that the least recently edited one is dropped.
 const GROUP_KEPT: usize = 16;
 /// How many contents of one file: the first one, and the newest others.
 const CONTENTS_KEPT: usize = 16;
-/// How many bytes of a path's digest stand for it.
+/// How many bytes of a path's digest are stored.
 const PATH: usize = 16;
-/// The first byte of a stored group. Another form gets another one.
+/// The format version: the first byte of a stored group.
 const FORM: u8 = 1;
 
-/// What a file holds, by the name that git gives such a content.
+/// The content of a file, as its git blob id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Blob([u8; 20]);
 
@@ -37,7 +37,7 @@ impl Blob {
 }
 
 impl Serialize for Blob {
-    /// As hexadecimal digits for people, as the bytes themselves otherwise.
+    /// Hexadecimal digits in readable formats, raw bytes otherwise.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !serializer.is_human_readable() {
             return self.0.serialize(serializer);
@@ -67,22 +67,22 @@ impl<'de> Deserialize<'de> for Blob {
     }
 }
 
-/// What an edited file holds.
+/// The content of an edited file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileState {
     /// Absolute path, no link among its parts.
     pub path: String,
-    /// Its content; `None` when that could not be told.
+    /// Its content; `None` when it could not be determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Blob>,
 }
 
-/// The files that a session and those below it have edited, in groups, so that a store reads and writes only the groups
-/// of those files that an action is about.
+/// The files that a session and its subagents have edited, in groups, so that a store reads and writes only the
+/// groups that an action concerns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Edits {
     groups: BTreeMap<Group, Vec<Edited>>,
-    /// Something was learned since the groups were put back.
+    /// Changed since the groups were restored.
     changed: bool,
 }
 
@@ -91,7 +91,7 @@ pub struct Edits {
 struct Edited {
     /// The start of its path's digest.
     path: [u8; PATH],
-    /// What it held, the oldest first.
+    /// Its contents, oldest first.
     contents: Vec<Blob>,
 }
 
@@ -101,7 +101,8 @@ struct Edited {
 pub struct NotEdits;
 
 impl Edits {
-    /// An edit was judged: what its files hold before it. While a person is asked about it, anybody may change them.
+    /// Records the contents before an edit, when it is judged. For an `ask` they are not recorded: the files may
+    /// change while a person is asked.
     pub(super) fn judged(&mut self, judgement: &Judgement) {
         if judgement.dry || judgement.duplicate || !judgement.may_happen() {
             return;
@@ -114,14 +115,14 @@ impl Edits {
         }
     }
 
-    /// An edit has happened: what its files hold after it.
+    /// Records the contents after an edit.
     pub(super) fn happened(&mut self, happened: &Happened) {
         if happened.standing != Standing::Governed || !happened.outcome.success {
             return;
         }
         for FileState { path, content } in &happened.left {
             let mut contents = self.contents(path).to_vec();
-            // What it held before is not known, or who changed it since.
+            // Its content before the edit is unknown, or another process has changed it since.
             if contents.is_empty() || contents.last() == content.as_ref() {
                 continue;
             }
@@ -136,7 +137,7 @@ impl Edits {
         }
     }
 
-    /// The contents of a file that nobody else has changed since the first of them, the newest last.
+    /// The contents of a file that only the session has changed since the first of them, newest last.
     #[must_use]
     pub fn contents(&self, path: &str) -> &[Blob] {
         let (group, path) = place(path);
@@ -157,16 +158,16 @@ impl Edits {
         self.changed = true;
     }
 
-    /// The groups as bytes, if there is something new in them.
+    /// The groups as bytes, if they have changed.
     pub fn changed(&self) -> impl Iterator<Item = (Group, Vec<u8>)> {
         let groups = self.groups.iter().filter(|_| self.changed);
         groups.filter_map(|(group, files)| Some((*group, postcard::to_extend(files, vec![FORM]).ok()?)))
     }
 
-    /// Puts a group back as [`changed`](Self::changed) gave it.
+    /// Restores a group from the bytes of [`changed`](Self::changed).
     ///
     /// # Errors
-    /// When it cannot be one.
+    /// When the bytes are not a group.
     pub fn restore(&mut self, group: Group, bytes: &[u8]) -> Result<(), NotEdits> {
         let Some((&FORM, files)) = bytes.split_first() else { return Err(NotEdits) };
         self.groups.insert(group, postcard::from_bytes(files).map_err(|_| NotEdits)?);
@@ -174,7 +175,7 @@ impl Edits {
     }
 }
 
-/// The group of a file, and what stands for its path there.
+/// The group of a file, and the short digest of its path.
 fn place(path: &str) -> (Group, [u8; PATH]) {
     let digest = Digest::of(path.as_bytes());
     let start = digest.as_bytes().first_chunk().copied().unwrap_or_default();

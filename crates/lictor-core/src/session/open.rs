@@ -10,15 +10,15 @@ use crate::digest::Digest;
 use crate::event::Judgement;
 use crate::history::Mark;
 
-/// How many judged actions wait for their outcome before the oldest is given up.
+/// How many judged actions wait for their outcome before the oldest is dropped.
 pub const OPEN_KEPT: usize = 32;
-/// How many of them may be blocked ones: they wait for an outcome that should never come. As many as agents start at once,
-/// so that each is known to have been blocked if it happens all the same.
+/// How many of them may be blocked actions, whose outcome should never arrive. Large enough for the calls that
+/// agents start at once, so that each is recognised as blocked if it happens anyway.
 pub const BLOCKED_KEPT: usize = 8;
-/// The longest id of a call that is kept as it is. Of a longer one its digest is kept, and of one that would have to be
-/// escaped.
+/// The longest call id that is stored verbatim. A longer one, or one that would need escaping, is stored as its
+/// digest.
 const ID_LENGTH: usize = 64;
-/// A call that comes again from another dialect within this time is the same call.
+/// A repeated call from another dialect within this time is the same call.
 const SAME_CALL_MS: i64 = 2_000;
 
 /// A judged action whose outcome has not been seen.
@@ -28,7 +28,7 @@ pub struct Open {
     pub action: Digest,
     /// The agent's id for the call.
     pub tool_use_id: Option<String>,
-    /// What was decided.
+    /// The decision.
     pub decision: Decision,
     /// The decision was not enforced.
     pub observed: bool,
@@ -36,12 +36,12 @@ pub struct Open {
     pub dialect: Option<String>,
     /// When.
     pub at: Timestamp,
-    /// Where it stands among the session's actions.
+    /// Its position among the session's actions.
     pub position: u64,
     /// Patterns of the policy that it matches.
     #[serde(with = "crate::history::marks")]
     pub marks: Vec<Mark>,
-    /// What is reserved for it.
+    /// Its reservations.
     pub spends: BTreeMap<String, u64>,
 }
 
@@ -76,7 +76,7 @@ fn short(id: &str) -> Cow<'_, str> {
     }
 }
 
-/// Adds at the end. Returns those that there is no room for any more and that may still have been under way.
+/// Appends an entry. Returns the dropped entries that may still be running.
 pub(super) fn push(queue: &mut VecDeque<Open>, open: Open) -> impl Iterator<Item = Open> {
     queue.push_back(open);
     let mut over = queue.iter().filter(|open| open.is_blocked()).count().saturating_sub(BLOCKED_KEPT);
@@ -102,8 +102,8 @@ pub(super) fn find(queue: &VecDeque<Open>, action: &Digest, tool_use_id: Option<
 }
 
 impl SessionState {
-    /// The earlier judgement of the very same call, when this one is seen through a second hook: the same call id
-    /// and action, or the same action from a different dialect within a short time.
+    /// The earlier judgement of the same call, when a second hook reports it: the same call id and action, or the
+    /// same action from a different dialect within a short time.
     #[must_use]
     pub fn same_call(
         &self,

@@ -13,7 +13,7 @@ const WINDOW_SECONDS: i64 = 60;
 pub struct Pace(VecDeque<(i64, u32)>);
 
 impl Pace {
-    /// Counts one more at that time. A clock that went back does not make room: the newest second goes on counting.
+    /// Counts one more at that time. If the clock went back, the newest second is used.
     pub(super) fn keep(&mut self, at: Timestamp) {
         let second = second(at).max(self.0.back().map_or(i64::MIN, |(last, _)| *last));
         match self.0.back_mut() {

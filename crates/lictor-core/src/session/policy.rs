@@ -4,12 +4,12 @@ use super::{Open, POLICIES_KEPT, SessionState};
 use crate::digest::Digest;
 use crate::history::{Mark, Past};
 
-/// A session's past, told again for a policy that asks other questions than the one under which it was kept.
+/// A session's history, rebuilt for a policy whose patterns differ from those under which it was recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recalled {
-    /// What questions are answered from.
+    /// The history.
     pub past: Past,
-    /// What the actions match whose outcome has not been seen, by their positions.
+    /// The marks of actions without a known outcome, by position.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<(u64, Vec<Mark>)>,
     /// The same of subagents' actions.
@@ -18,8 +18,8 @@ pub struct Recalled {
 }
 
 impl Recalled {
-    /// The past of `told`: the same session, folded from what is left of the log with the marks of the new policy.
-    /// Where the log does not reach back to the beginning, what it tells keeps its place before `position`.
+    /// The history of `told`: the same session, folded from the remaining log with the marks of the new policy.
+    /// If the log does not reach back to the beginning, its events keep their positions before `position`.
     #[must_use]
     pub fn from(told: &SessionState, position: u64) -> Self {
         let missing = position.saturating_sub(told.past.position);
@@ -32,14 +32,14 @@ impl Recalled {
     }
 }
 
-/// What the agent is told once for each change.
+/// The message for the agent, once per change.
 const CHANGED: &str = "The policy of this project has changed since this session began. Where it is stricter it is in \
                        force now; where it is laxer the old one stays in force until the next session, or until a \
                        person runs `lictor session refresh`.";
 
 impl SessionState {
-    /// The policies that hold in this session: the first, then those that it has seen since. `None` where there were
-    /// too many to remember.
+    /// The policies that apply in this session: the first, then those seen since. `None` if there were too many
+    /// to remember.
     #[must_use]
     pub fn policies(&self) -> Option<Vec<Digest>> {
         let mut seen: Vec<Digest> = self.policy.into_iter().collect();

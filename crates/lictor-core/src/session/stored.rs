@@ -4,18 +4,18 @@ use serde_json::Value as Json;
 
 use super::SessionState;
 
-/// The first byte. Another form of the state gets another one.
+/// The format version: the first byte.
 const FORM: u8 = 1;
 /// How the state of 0.1.0 begins, which was JSON.
 const JSON: u8 = b'{';
-/// A larger state is filled up to a multiple of [`STEP`]: stores write a value of the same length over the one before.
+/// A larger state is padded to a multiple of [`STEP`], so that a store can overwrite the previous value in place.
 const SMALL: usize = 960;
 const STEP: usize = 512;
 
 /// Most states have fewer bytes.
 const USUAL: usize = 2_048;
 
-/// Bytes at the end of others. Postcard's own way to do that adds every byte for itself.
+/// An output buffer. Postcard's own appends every byte separately.
 struct Bytes(Vec<u8>);
 
 impl postcard::ser_flavors::Flavor for Bytes {
@@ -38,7 +38,7 @@ impl postcard::ser_flavors::Flavor for Bytes {
     }
 }
 
-/// Bytes that no version of Lictor stored as a session's state.
+/// Bytes that are not a stored session state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not the state of a session")]
 pub struct NotAState;
@@ -47,7 +47,7 @@ impl SessionState {
     /// The state as bytes.
     ///
     /// # Errors
-    /// Never for a state that events have made.
+    /// Never for a state that was built from events.
     pub fn to_bytes(&self) -> Result<Vec<u8>, NotAState> {
         let mut bytes = Vec::with_capacity(USUAL);
         bytes.push(FORM);
@@ -59,10 +59,10 @@ impl SessionState {
         Ok(bytes)
     }
 
-    /// The state that was stored as these bytes. A session of 0.1.0 begins anew.
+    /// Parses a stored state. A session of 0.1.0 starts empty.
     ///
     /// # Errors
-    /// When they are something else.
+    /// When the bytes are not a state.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotAState> {
         match bytes.split_first() {
             Some((&FORM, state)) => postcard::from_bytes(state).map_err(|_| NotAState),
@@ -71,7 +71,7 @@ impl SessionState {
         }
     }
 
-    /// The state for programs: what is empty is left out.
+    /// The state as JSON for programs; empty fields are left out.
     #[must_use]
     pub fn shown(&self) -> Json {
         let mut shown = serde_json::to_value(self).unwrap_or_default();
@@ -93,7 +93,7 @@ impl SessionState {
                 _ => {}
             }
         }
-        // Numbers of 64 bits are not safe in every language.
+        // Not every language can represent 64-bit integers.
         if let Some(Json::Array(closed)) = fields.get_mut("closed") {
             for id in closed {
                 *id = id.as_u64().map_or_else(|| id.take(), |id| format!("{id:016x}").into());
@@ -112,8 +112,8 @@ fn is_empty(value: &Json) -> bool {
     }
 }
 
-/// What is seldom there, and part of records too, keeps its JSON form among the bytes: the fields that it leaves out could
-/// not be told from others there.
+/// Serialises rarely used values, which are also part of records, as JSON inside the binary format: they omit
+/// fields, which the binary format cannot express.
 pub(crate) mod as_json {
     use serde::de::DeserializeOwned;
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};

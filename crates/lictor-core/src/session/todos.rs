@@ -5,17 +5,17 @@ use serde_json::Value;
 
 use crate::action::Action;
 
-/// How many open items are kept by their words; of the others only their number is known.
+/// How many open items are kept with their text; the others are only counted.
 const ITEMS_KEPT: usize = 8;
 /// How many characters of an item are kept.
 const ITEM_LENGTH: usize = 120;
 /// How many characters of a task's id are kept.
 const ID_LENGTH: usize = 32;
 
-/// How many tasks are kept one by one; those beyond are not remembered.
+/// How many individual tasks are kept; further ones are dropped.
 const TASKS_KEPT: usize = 256;
 
-/// The agent's own list of what is left to do, as it last wrote it.
+/// The agent's own to-do list, as it last wrote it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Todos {
@@ -23,7 +23,7 @@ pub struct Todos {
     pub open: u64,
     /// The first of them.
     pub items: Vec<String>,
-    /// Where items come and go one at a time: how many came so far.
+    /// For lists that are changed one item at a time: how many items were added so far.
     created: u64,
     /// And which, by their ids.
     tasks: BTreeMap<String, Task>,
@@ -35,15 +35,15 @@ struct Task {
     words: String,
     /// Its place in the list.
     at: u64,
-    /// The id is a guess: the agent numbers its tasks, and says the number only when it changes one.
+    /// The id is a guess: the agent numbers its tasks, but reports the number only when it changes one.
     guessed: bool,
     /// Done or given up.
     over: bool,
 }
 
 impl Todos {
-    /// The list after an action, given the one before it; `None` when the action is not about it. An action may write the
-    /// whole list, or add one task, or change one.
+    /// The list after an action, given the previous list; `None` when the action does not change it. An action
+    /// may write the whole list, or add one task, or change one.
     #[must_use]
     pub fn after(before: Option<&Self>, action: &Action) -> Option<Self> {
         match action.tool.as_str() {
@@ -70,8 +70,8 @@ impl Todos {
             Value::Number(id) => id.to_string(),
             _ => return None,
         };
-        // A list that goes back further than this session has other numbers: the oldest task whose number was a
-        // guess is the one that is meant.
+        // A list that is older than this session has other numbers: the oldest task with a guessed number is the
+        // one that is meant.
         let known = self.tasks.remove(&id).or_else(|| {
             let guessed = self.tasks.iter().filter(|(_, task)| task.guessed);
             let oldest = guessed.min_by_key(|(_, task)| task.at).map(|(id, _)| id.clone())?;
@@ -82,12 +82,12 @@ impl Todos {
         let over = over.unwrap_or_else(|| known.as_ref().is_some_and(|task| task.over));
         let words = text("subject").map(|words| short(words, ITEM_LENGTH)).or(known.map(|task| task.words));
         let words = words.filter(|words| !words.is_empty()).unwrap_or_else(|| NO_WORDS.to_owned());
-        // Nobody is reminded of what is over.
+        // The text of a finished task is not needed.
         let words = if over { String::new() } else { words };
         Some(self.keep(id, Task { words, at, guessed: false, over }))
     }
 
-    /// Keeps a task, in the place of one that is over if need be, and counts.
+    /// Keeps a task, replacing a finished one if necessary, and counts it.
     fn keep(mut self, id: String, task: Task) -> Self {
         if self.tasks.len() >= TASKS_KEPT {
             let over = self.tasks.iter().find(|(_, task)| task.over).map(|(id, _)| id.clone());
@@ -122,7 +122,7 @@ impl Todos {
     }
 }
 
-/// What an item is called that says nothing.
+/// The text of an item without text.
 const NO_WORDS: &str = "(no words)";
 
 fn is_over(status: &str) -> bool {

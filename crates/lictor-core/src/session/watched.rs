@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 
-/// How many files and globs a session watches. Those over it count as new.
+/// How many files and globs a session watches. Further ones count as new.
 pub const WATCHED_KEPT: usize = 256;
 
-/// What watched files held when the session first looked at them: at its first event, unless the policy began to
-/// watch them later. What was there then was not created, and what is still the same was not changed, in the session.
+/// Digests of watched files when the session first looked at them: at its first event, or when the policy began
+/// to watch them. A file that existed then was not created in the session, and a file with the same digest was
+/// not changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Watched(BTreeMap<String, Option<Digest>>);
@@ -32,7 +33,7 @@ impl Watched {
         self.0.get(pattern).is_none_or(Option::is_none)
     }
 
-    /// Whether what matches it now is something else than at first.
+    /// Whether its matches have changed since then.
     #[must_use]
     pub fn has_changed(&self, pattern: &str, now: Option<Digest>) -> bool {
         self.0.get(pattern).copied().flatten() != now

@@ -8,9 +8,9 @@ use crate::guard_memory::GuardMemory;
 use crate::session::SessionState;
 use crate::verdict::Verdict;
 
-/// A rule on tools in code: what it says before a call, and what it learns from the result.
+/// A tool rule in code: it judges a call, and may store values from the result.
 ///
-/// It becomes a guard by [`ToolGuard`]. A panic blocks. State belongs into the memory, not into `self`: it is then
+/// It becomes a guard by [`ToolGuard`]. A panic blocks. State belongs in the memory, not in `self`: there it is
 /// recorded, belongs to one session and outlives the process.
 ///
 /// ```
@@ -44,7 +44,7 @@ pub trait ToolPolicy: Send + Sync {
     /// Unique within one policy graph.
     fn name(&self) -> &str;
 
-    /// Whether it has anything to say about a tool. All of them when it is not said.
+    /// Whether it applies to a tool. By default to all.
     fn applies_to(&self, tool: &str) -> bool {
         let _ = tool;
         true
@@ -53,13 +53,13 @@ pub trait ToolPolicy: Send + Sync {
     /// Judges one call before it is made.
     fn check(&self, call: &ToolCall<'_>) -> ToolDecision;
 
-    /// Hears what came of a call.
+    /// Called with the outcome of a call.
     fn on_result(&self, call: &ToolCall<'_>, outcome: &Outcome, memory: &mut GuardMemory<'_>) {
         let _ = (call, outcome, memory);
     }
 }
 
-/// What a tool policy says.
+/// The decision of a tool policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolDecision {
     /// The call may be made.
@@ -80,7 +80,7 @@ impl ToolDecision {
         Self::Deny { reason: reason.into(), fix: None }
     }
 
-    /// The same with a way out.
+    /// The same with a fix.
     #[must_use]
     pub fn with_fix(self, way_out: impl Into<String>) -> Self {
         match self {
@@ -116,13 +116,13 @@ impl<'a> ToolCall<'a> {
         self.action
     }
 
-    /// The session before the call; `None` when a result is heard.
+    /// The session before the call; `None` while a result is handled.
     #[must_use]
     pub fn session(&self) -> Option<&'a SessionState> {
         self.session
     }
 
-    /// What this policy has remembered under that key.
+    /// The value that this policy stored under this key.
     #[must_use]
     pub fn recall(&self, key: &str) -> Option<Json> {
         (self.recall)(key)

@@ -4,10 +4,10 @@ use crate::action::{Action, ActionKind};
 use crate::facts::{Command, Facts, Place};
 use crate::history::{Pattern, What};
 
-/// What a rule about the past does not hold for.
+/// An exception to a rule about the history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Except {
-    /// The rule's id, as its verdicts say it; `require_first` alone stands for every such rule.
+    /// The rule's id, as in its verdicts; `require_first` alone matches every such rule.
     pub rule: String,
     /// What is excepted.
     pub what: Excepted,
@@ -18,20 +18,20 @@ pub struct Except {
 pub enum Excepted {
     /// One simple command, or a whole line, word for word.
     Command(String),
-    /// A file, by its whole path or from the project's root.
+    /// A file, by its absolute or project-relative path.
     File(String),
     /// A tool, by its full name.
     Tool(String),
 }
 
-/// What `rule` does not hold for.
+/// The exceptions to `rule`.
 fn of_rule<'a>(except: &'a [Except], rule: &'a str) -> impl Iterator<Item = &'a Excepted> {
     let family = rule.split_once('.').map(|(family, _)| family);
     let fits = move |one: &&Except| one.rule == rule || family == Some(one.rule.as_str());
     except.iter().filter(fits).map(|one| &one.what)
 }
 
-/// Whether a rule does not hold for what an action does with what is gated.
+/// Whether an exception covers the gated part of an action.
 pub(super) fn lifted(except: &[Except], rule: &str, gated: &Pattern, action: &Action, facts: &Facts) -> bool {
     let command = |text: &str| {
         of_rule(except, rule).any(|what| matches!(what, Excepted::Command(excepted) if excepted == text))
@@ -40,7 +40,7 @@ pub(super) fn lifted(except: &[Except], rule: &str, gated: &Pattern, action: &Ac
         let mut gated = facts.commands().filter(|command| command.words.starts_with(start)).peekable();
         return gated.peek().is_some() && gated.all(|one| whole(one).is_some_and(|text| command(&text)));
     }
-    // What a rule on deeds or kinds is about is not one command's own: only the whole line stands for it.
+    // A rule on deeds or kinds does not refer to a single command: only the whole line can be excepted.
     if action.kind == ActionKind::Bash {
         return action.text("command").is_some_and(|line| command(line.trim()));
     }
@@ -54,7 +54,7 @@ pub(super) fn file_lifted(except: &[Except], rule: &str, place: &Place) -> bool 
     of_rule(except, rule).any(|what| matches!(what, Excepted::File(file) if place.is_named(file)))
 }
 
-/// A command of which every word is known.
+/// The text of a command whose words are all known.
 fn whole(command: &Command) -> Option<String> {
     let args: Option<Vec<&str>> = command.args.iter().map(Option::as_deref).collect();
     Some(std::iter::once(command.program.as_str()).chain(args?).collect::<Vec<_>>().join(" "))

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::facts::{Access, Effect, Facts, Place};
 
-/// How many files of one group a session remembers. Beyond that the one seen longest ago is forgotten, and has to be
-/// read again.
+/// How many files of one group a session remembers. Beyond that the least recently seen one is dropped, and has
+/// to be read again.
 const GROUP_KEPT: usize = 16;
-/// How many files a session remembers at most: there are 256 groups, and chance tells to which a file belongs.
+/// How many files a session remembers at most: there are 256 groups, and a hash assigns files to them.
 pub const FILES_KEPT: usize = 256 * GROUP_KEPT;
-/// How many digits of a path's digest stand for it.
+/// How many digits of a path's digest are stored.
 const PATH: usize = 16;
-/// What stands for the content of a file that could not be read.
+/// The placeholder for the content of a file that could not be read.
 const UNREAD: &str = "----------------------------------------------------------------";
 /// How long the text of one file is.
 const FILE: usize = PATH + Digest::DIGITS;
@@ -30,7 +30,7 @@ pub struct Knowledge {
 }
 
 impl Knowledge {
-    /// What an action that succeeded has shown or written. `facts` are taken after the action.
+    /// The files that a successful action has shown or written. `facts` are those after the action.
     #[must_use]
     pub fn gained(facts: &Facts) -> Vec<Self> {
         facts
@@ -52,26 +52,26 @@ fn tells_content(access: Access) -> bool {
     matches!(access, Access::Read | Access::Write | Access::Modify | Access::Append | Access::Empty)
 }
 
-/// The files that [`ReadBeforeWrite`](super::ReadBeforeWrite) asks about before an action that does this.
+/// The files that [`ReadBeforeWrite`](super::ReadBeforeWrite) checks before an action with these facts.
 pub fn asked(facts: &Facts) -> impl Iterator<Item = &str> {
     facts.files().filter(|(access, _)| overwrites(*access)).map(|(_, place)| identity(place))
 }
 
-/// What needs to know the file.
+/// Whether this access requires the file to have been read.
 pub(super) fn overwrites(access: Access) -> bool {
     matches!(access, Access::Write | Access::Modify | Access::Empty)
 }
 
-/// One file is one file, whichever way it was named.
+/// The canonical path, so that one file has one identity however it was named.
 pub(super) fn identity(place: &Place) -> &str {
     place.real.as_deref().unwrap_or(&place.path)
 }
 
-/// The files a session knows, in groups, so that a store reads and writes only the groups of those files that an action
-/// is about.
+/// The files whose content the agent knows, in groups, so that a store reads and writes only the groups that an
+/// action concerns.
 ///
-/// A group is one text, [`FILE`] characters a file, the one seen longest ago first: some digits of its path's digest,
-/// then those of its content.
+/// A group is one text, [`FILE`] characters per file, least recently seen first: some digits of the path's
+/// digest, then those of the content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "BTreeMap<String, String>", try_from = "BTreeMap<String, String>")]
 pub struct KnownFiles {
@@ -82,7 +82,7 @@ pub struct KnownFiles {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group(u8);
 
-/// A text that is no group of known files.
+/// A text that is not a group of known files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a group of known files")]
 pub struct NotAGroup;
@@ -145,7 +145,7 @@ impl KnownFiles {
         }
     }
 
-    /// What is known of a file: `None` nothing, otherwise its content when it was seen.
+    /// The content of a file when it was seen; `None` if the file is unknown.
     #[must_use]
     pub fn content(&self, path: &str) -> Option<Option<Digest>> {
         let path = Digest::of(path.as_bytes());
@@ -154,15 +154,15 @@ impl KnownFiles {
         Some(content.parse().ok())
     }
 
-    /// The groups in which something is known, each as a text.
+    /// The groups that are not empty, each as a text.
     pub fn groups(&self) -> impl Iterator<Item = (Group, &str)> {
         self.groups.iter().map(|(group, text)| (*group, text.as_str()))
     }
 
-    /// Puts a group back as [`groups`](Self::groups) gave it.
+    /// Restores a group from the text of [`groups`](Self::groups).
     ///
     /// # Errors
-    /// When it cannot be one.
+    /// When the text is not a group.
     pub fn restore(&mut self, group: Group, text: String) -> Result<(), NotAGroup> {
         let sound = text.is_ascii() && text.len().is_multiple_of(FILE) && text.len() <= GROUP_KEPT * FILE;
         if !sound {
@@ -173,12 +173,12 @@ impl KnownFiles {
     }
 }
 
-/// What stands for a path.
+/// The short digest of a path.
 fn name<'a>(path: &Digest, room: &'a mut [u8; Digest::DIGITS]) -> &'a str {
     path.text(room).get(..PATH).unwrap_or_default()
 }
 
-/// Where in a group a file stands, and the digits of its content.
+/// The offset of a file in a group, and the digits of its content.
 fn find<'a>(group: &'a str, name: &str) -> Option<(usize, &'a str)> {
     let places = (0..group.len()).step_by(FILE);
     places.filter_map(|place| Some((place, group.get(place..place + FILE)?))).find_map(|(place, file)| {

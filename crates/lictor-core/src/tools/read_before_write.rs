@@ -6,8 +6,8 @@ use crate::facts::{Existence, Place, Zone};
 use crate::guard::{Guard, Layer};
 use crate::verdict::Verdict;
 
-/// An existing file must have been read, in this session and as it is now, before it is overwritten or edited. New
-/// files can be created freely; what the agent wrote itself it knows.
+/// An existing file must have been read in this session, with its current content, before it is overwritten or
+/// edited. New files can be created freely; the agent knows what it wrote itself.
 #[derive(Debug, Clone)]
 pub struct ReadBeforeWrite {
     name: String,
@@ -23,7 +23,7 @@ impl ReadBeforeWrite {
         Self { name: name.into(), except: Vec::new() }
     }
 
-    /// The same, where the rule does not hold for some files.
+    /// The same with exceptions for some files.
     #[must_use]
     pub fn except(self, except: Vec<Except>) -> Self {
         Self { except, ..self }

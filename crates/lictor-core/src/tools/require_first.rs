@@ -10,7 +10,7 @@ use crate::guard::{Guard, Layer};
 use crate::history::{Ended, History, Pattern, What};
 use crate::verdict::Verdict;
 
-/// One rule: before what matches `gated`, all of `needs` must have succeeded.
+/// One rule: before an action that matches `gated`, all of `needs` must have succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequireFirst {
     /// What is gated.
@@ -21,14 +21,14 @@ pub struct RequireFirst {
     pub same_line: bool,
 }
 
-/// Something that must have succeeded, and how long that counts.
+/// An action that must have succeeded, and how long it counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Need {
-    /// What must have succeeded. Its `ended` is taken as success.
+    /// What must have succeeded. Its `ended` is set to success.
     pub what: Pattern,
     /// For how many milliseconds it counts; `None`: as long as the session.
     pub within: Option<u64>,
-    /// What makes it not count any more.
+    /// Actions that invalidate it.
     pub undone_by: Vec<Pattern>,
 }
 
@@ -41,17 +41,17 @@ pub enum SequenceError {
     /// Tools that need each other.
     #[error("these require each other, so none of them could ever run: {}", .0.join(" → "))]
     Cycle(Vec<String>),
-    /// A variable that what is gated does not have.
+    /// A variable that `gated` does not have.
     #[error("`{pattern}` names `${variable}`, which `{gated}` does not have; give both the same variable")]
     Unbound {
         /// What is gated.
         gated: String,
-        /// Where the variable stands.
+        /// The pattern with the variable.
         pattern: String,
         /// The variable.
         variable: String,
     },
-    /// What satisfies it undoes it.
+    /// The action that satisfies it also invalidates it.
     #[error("`{need}` is undone by itself, so `{gated}` could never run")]
     Undone {
         /// What is gated.
@@ -61,7 +61,7 @@ pub enum SequenceError {
     },
 }
 
-/// Sequential dependencies between actions. All rules must be met; everything that is missing is reported at once.
+/// Sequential dependencies between actions. All rules must be met; all missing needs are reported at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sequence {
     name: String,
@@ -76,16 +76,16 @@ struct Rule {
     same_line: bool,
 }
 
-/// A need with the keys under which the session remembers its parts.
+/// A need with the history keys of its parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Keyed {
     what: Pattern,
     shown: String,
     words: Option<Vec<String>>,
     key: String,
-    /// That it ran at all, whatever became of it.
+    /// Whether it ran, whatever the outcome.
     seen: String,
-    /// That it ran and was not reported to have succeeded; only for commands, whose lines can hide how they ended.
+    /// Whether it ran without a reported success; only for commands, whose lines can hide their exit status.
     #[serde(default)]
     failed: Option<String>,
     within: Option<u64>,
@@ -95,21 +95,21 @@ struct Keyed {
 /// Why a need is not met.
 enum Lack {
     Never,
-    /// It ran, and nobody can tell that it succeeded.
+    /// It ran, but whether it succeeded is unknown.
     Unclear,
-    /// Its line ended, and not with a success that was reported.
+    /// Its line ended without a reported success.
     Failed,
     Expired,
     Undone(String),
-    /// The call does not say what it is about.
+    /// The call has no value for a variable.
     NoValue(Vec<(String, String)>),
 }
 
 impl Sequence {
-    /// Checks the rules and has `history` remember what they ask about.
+    /// Checks the rules and registers their patterns in `history`.
     ///
     /// # Errors
-    /// Every rule that could never be satisfied.
+    /// Every rule that can never be satisfied.
     pub fn new(
         name: impl Into<String>,
         rules: Vec<RequireFirst>,
@@ -130,7 +130,7 @@ impl Sequence {
         Ok(Self { name: name.into(), rules, except: Vec::new() })
     }
 
-    /// The same, where rules do not hold for some actions.
+    /// The same with exceptions for some actions.
     #[must_use]
     pub fn except(self, except: Vec<Except>) -> Self {
         Self { except, ..self }
@@ -163,7 +163,7 @@ impl Sequence {
             } else if !past.formerly(&key, need.within, context.now()) {
                 Some(Lack::Expired)
             } else {
-                // What does not say which value it was about may have been about this one.
+                // An action without a value for the variable may have concerned this one.
                 let disturbs = |(by, tracked): &&(Pattern, String)| {
                     !past.undisturbed(&of(by, tracked), &key)
                         || !past.undisturbed(&by.key_for(tracked, None), &key)
@@ -204,7 +204,7 @@ impl Keyed {
         }
     }
 
-    /// `cargo test && git push`: the first stands before the second, and the line fails when it fails.
+    /// `cargo test && git push`: the first comes before the second, and the line fails when it fails.
     fn is_met_on_the_line(&self, rule: &Rule, facts: &Facts) -> bool {
         let (Some(words), What::Bash(gated)) = (&self.words, &rule.gated.what) else { return false };
         let starts = |found: &[String], wanted: &[String]| found.get(..wanted.len()) == Some(wanted);
@@ -253,7 +253,7 @@ impl Guard for Sequence {
     }
 }
 
-/// A call with the values that it is about: `read_table(table: "users")`; a value that is not known as it is written.
+/// A call with its values: `read_table(table: "users")`; an unknown value is shown as written in the rule.
 fn shown(pattern: &Pattern, values: Option<&BTreeMap<&str, String>>) -> String {
     if pattern.vars.is_empty() {
         return pattern.to_string();
@@ -266,7 +266,7 @@ fn shown(pattern: &Pattern, values: Option<&BTreeMap<&str, String>>) -> String {
     format!("{}({})", pattern.what, fields.collect::<Vec<_>>().join(", "))
 }
 
-/// Why a command that ran does not count, where its line would tell: whether the agent tells at all is not known here.
+/// Why a command that ran does not count. Whether this agent reports exit statuses at all is not known here.
 pub const UNSUCCESSFUL: &str = "its line failed, or this agent does not report how commands end";
 
 fn refuse(gated: &str, lacking: &[(String, Lack)]) -> Verdict {
@@ -310,14 +310,14 @@ fn refuse(gated: &str, lacking: &[(String, Lack)]) -> Verdict {
     Verdict::block(reason, fix)
 }
 
-/// What is to be run or used, as an agent would write it: a command without the pattern around it.
+/// The required call as an agent would write it: a command without the pattern syntax.
 fn plainly(name: &str) -> String {
     let command = name.strip_prefix("bash(\"").and_then(|rest| rest.strip_suffix("\")"));
     let plain = command.filter(|command| !command.contains(['\\', '"']));
     format!("`{}`", plain.unwrap_or(name))
 }
 
-/// Self-dependencies, cycles, and needs that their own satisfaction undoes.
+/// Self-dependencies, cycles, and needs that are invalidated by their own satisfaction.
 fn problems(rules: &[RequireFirst]) -> Vec<SequenceError> {
     let mut problems = Vec::new();
     for rule in rules {
@@ -348,7 +348,7 @@ fn problems(rules: &[RequireFirst]) -> Vec<SequenceError> {
     problems
 }
 
-/// A chain of needs that leads back to where it began.
+/// A cycle of needs.
 fn cycle(rules: &[RequireFirst]) -> Option<Vec<String>> {
     for start in rules {
         let mut chain = vec![&start.gated];

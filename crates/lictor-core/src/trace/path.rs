@@ -10,10 +10,10 @@ use crate::decision::Value;
 use crate::guard::Layer;
 use crate::risk::Risk;
 
-/// The path of one evaluation: every node in the order in which nodes were finished or skipped.
+/// The trace of one evaluation: every node in the order in which nodes were finished or skipped.
 ///
-/// It knows its nodes by number and looks their names up when it is read: writing a step down, which every evaluation
-/// does for every node, copies no text and counts no reference.
+/// It stores node numbers and looks up names when it is read, so that recording a step copies no text and changes
+/// no reference count. Every evaluation records a step for every node.
 #[derive(Clone, Default)]
 pub struct Trace {
     nodes: Arc<[Listed]>,
@@ -25,18 +25,18 @@ pub struct Trace {
 pub struct TraceEntry<'a> {
     /// Where it stands.
     pub path: Cow<'a, str>,
-    /// Name of the guard, or of the combinator; its kind when it was given none.
+    /// Name of the guard or combinator; an unnamed combinator has its kind as name.
     pub name: Cow<'a, str>,
     /// What it is.
     pub kind: NodeKind,
-    /// Its layer. For a combinator, the first layer of what stands below it.
+    /// Its layer. For a combinator, the lowest layer below it.
     pub layer: Layer,
-    /// What it yielded; `None` when it was skipped.
+    /// Its value; `None` when it was skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
     /// Whether it counted.
     pub status: Status,
-    /// The way that a `When` or an `Escalate` took.
+    /// The branch that a `When` or an `Escalate` took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<Branch>,
     /// Risk when it was entered.
@@ -48,8 +48,8 @@ pub struct TraceEntry<'a> {
     /// Annotations that it wrote, by their full names.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub noted: Cow<'a, [String]>,
-    /// How long it took with all below it, when somebody held a stopwatch. Not recorded: the same evaluation is the same
-    /// record.
+    /// How long it took including its children, if the evaluation was timed. Not recorded: equal evaluations must
+    /// have equal records.
     #[serde(skip)]
     pub took: Option<Duration>,
 }
@@ -76,7 +76,7 @@ pub(crate) struct Step {
 }
 
 impl Trace {
-    /// An empty path through these nodes, with room for a step at each.
+    /// An empty trace of these nodes, with space for one step each.
     pub(crate) fn through(nodes: &Arc<[Listed]>) -> Self {
         Self { nodes: Arc::clone(nodes), steps: Vec::with_capacity(nodes.len()) }
     }
@@ -96,7 +96,7 @@ impl Trace {
     /// The steps, in order.
     pub fn iter(&self) -> impl Iterator<Item = TraceEntry<'_>> + Clone {
         self.steps.iter().filter_map(|step| {
-            // Every step is about a node of the list.
+            // Every step refers to a node of the list.
             let Listed { site, kind } = self.nodes.get(usize::try_from(step.node).ok()?)?;
             Some(TraceEntry {
                 path: Cow::Borrowed(&site.path),
@@ -114,16 +114,16 @@ impl Trace {
         })
     }
 
-    /// Takes over from the same path how long each step took, which no record keeps.
+    /// Copies the durations from an equal trace; records do not contain them.
     pub fn timed_as(&mut self, other: &Self) {
         for (step, timed) in self.steps.iter_mut().zip(&other.steps) {
             step.took = timed.took;
         }
     }
 
-    /// Whether an override took place that counts: a primary blocked and the action may still go on.
+    /// Whether an override counts: a primary blocked, but the action may still be allowed.
     pub(crate) fn escalated(&self) -> bool {
-        // Only an `Escalate` takes that way.
+        // Only an `Escalate` has this branch.
         self.steps.iter().any(|step| {
             step.branch == Some(Branch::Fallback)
                 && step.status == Status::Active
@@ -131,12 +131,12 @@ impl Trace {
         })
     }
 
-    /// Adds the step that `make` makes: in its place, after room was made, so that it is not copied there.
+    /// Adds the step that `make` returns, constructed in place after the reservation, to avoid a copy.
     pub(crate) fn push(&mut self, make: impl FnOnce() -> Step) {
         self.steps.extend(std::iter::once_with(make));
     }
 
-    /// What was asked between these two steps does not count.
+    /// Marks the steps between these two as superseded.
     pub(crate) fn supersede(&mut self, from: usize, to: usize) {
         for step in self.steps.get_mut(from..to).into_iter().flatten() {
             if step.status == Status::Active {
@@ -170,7 +170,7 @@ impl<'a> FromIterator<TraceEntry<'a>> for Trace {
     }
 }
 
-/// Two paths are the same when they read the same, whatever the numbers of their nodes.
+/// Two traces are equal when their entries are, whatever the numbers of their nodes.
 impl PartialEq for Trace {
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::guard::Layer;
 
-/// Where something stands in a graph. One for each node, shared by everything that is ever said there: a verdict
-/// counts one reference and copies no text.
+/// The position of a node in a graph. One per node, shared by all its verdicts: a verdict holds one reference and
+/// copies no text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Site {
     /// Of the guard or of the combinator.
