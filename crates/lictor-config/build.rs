@@ -1,11 +1,11 @@
-//! Names the form of a stored policy by the sources that its types are written in: a build never takes what another build
-//! has stored for its own.
+//! Derives the format version of a stored policy from the source code of its types, so that a build never reads a
+//! policy that another build has stored.
 #![expect(clippy::expect_used, reason = "a build script reports by failing")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Crates whose types are in a stored policy, and those that these are made of.
+/// Crates whose types occur in a stored policy, with their dependencies.
 const CRATES: [&str; 7] = ["agents", "config", "core", "expr", "guards", "observe", "shell"];
 
 fn main() {
@@ -14,7 +14,7 @@ fn main() {
     let mut form = Form(0xcbf2_9ce4_8422_2325);
     form.take(std::env::var("CARGO_PKG_VERSION").expect("cargo says which version").as_bytes());
     for name in CRATES {
-        // Crates from a registry lie elsewhere; there a version has one form.
+        // Crates from a registry are in another directory; there the version identifies the source.
         let sources = match name {
             "config" => here.join("src"),
             _ => here.with_file_name(format!("lictor-{name}")).join("src"),
@@ -30,7 +30,7 @@ fn main() {
     println!("cargo::rustc-env=LICTOR_POLICY_FORM={:016x}", form.0);
 }
 
-/// Every source that is no test.
+/// All source files except tests.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.map(|entry| entry.expect("an entry can be read").path()) {
@@ -43,7 +43,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// FNV-1a: the same everywhere, and nobody chooses what goes in.
+/// FNV-1a: the same on every platform, and the input is not controlled by an attacker.
 struct Form(u64);
 
 impl Form {

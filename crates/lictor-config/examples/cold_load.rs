@@ -1,4 +1,4 @@
-//! What reading a policy costs a process that starts for one action: from YAML, and from its stored form.
+//! Measures how long a new process takes to read a policy: from YAML, and from its stored form.
 //!
 //! `cargo run --release -p lictor-config --example cold_load`
 

@@ -1,4 +1,4 @@
-//! Ways out and programs that a file names, with their places, for whoever can try them.
+//! Fixes and programs that a file names, with their places, for callers that can try them.
 
 use crate::diagnostic::Span;
 use crate::load::Loaded;
@@ -12,13 +12,13 @@ pub struct Named {
     pub file: String,
     /// Where in it.
     pub span: Span,
-    /// What: the words of a program, or one command line that a `fix` recommends.
+    /// The words of a program, or one command line that a `fix` recommends.
     pub words: Vec<String>,
 }
 
 impl Loaded {
-    /// The command lines in backticks that the file's own `fix` texts recommend, wherever a `fix` stands. What a text
-    /// only warns of (`instead of …`, `not …`) is not recommended.
+    /// The command lines in backticks that the file's own `fix` texts recommend, wherever a `fix` occurs. A
+    /// command that a text only warns about (`instead of …`, `not …`) is not recommended.
     #[must_use]
     pub fn recommended_commands(&self) -> Vec<Named> {
         let mut found = Vec::new();
@@ -56,7 +56,7 @@ impl Loaded {
     pub fn named_programs(&self) -> Vec<Named> {
         let mut found = Vec::new();
         for file in &self.files {
-            // The command of an exception is one that an agent runs.
+            // The command of an exception is run by an agent, not by Lictor.
             let sections = file.tree.entries().iter().filter(|(key, _)| key.text != "exceptions");
             for (_, section) in sections {
                 walk(section, "command", &mut |tree| {
@@ -71,7 +71,7 @@ impl Loaded {
     }
 }
 
-/// What stands in backticks and is recommended, with where it begins.
+/// The recommended texts in backticks, with their offsets.
 fn recommended(text: &str) -> impl Iterator<Item = (usize, &str)> {
     const WARNING: [&str; 7] = ["instead of", "rather than", "not", "never", "without", "don't run", "avoid"];
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Values of the author's own in a stored policy, whose form does not describe itself: they are kept as JSON text.
+//! Stores the author's own values as JSON text, because the format of a stored policy is not self-describing.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -26,7 +26,7 @@ impl<T: DeserializeOwned + Default> Visitor<'_> for Text<T> {
         f.write_str("JSON text")
     }
 
-    /// Most authors say nothing here, and an object without anything in it is the default.
+    /// Most policies leave this empty, and an empty object is the default.
     fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
         if text == "{}" { Ok(T::default()) } else { serde_json::from_str(text).map_err(E::custom) }
     }

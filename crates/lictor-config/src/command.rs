@@ -1,4 +1,4 @@
-//! Programs as guards and callbacks: what they are given and how their answer is read.
+//! Programs as guards and callbacks: their input and how their output is parsed.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::sections::Command;
 use crate::source::Origin;
 
-/// A program that is to be run.
+/// A program to run.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     /// What it is for: `guard deploy_checklist`.
@@ -20,19 +20,19 @@ pub struct Asked<'a> {
     pub command: &'a Command,
 }
 
-/// Whoever runs the programs that a policy names.
+/// Runs the programs that a policy names.
 ///
-/// Its part is that a repository's program runs only when a person has trusted its bytes, without a shell, with a
-/// scrubbed environment, and not longer than its timeout.
+/// An implementation must run a repository's program only when a person has trusted its bytes, without a shell,
+/// with a scrubbed environment, and not longer than its timeout.
 pub trait Runner: Send + Sync {
-    /// Runs the program with that on its standard input and gives back its standard output.
+    /// Runs the program with `input` on its standard input and returns its standard output.
     ///
     /// # Errors
     /// Why there is no output: not trusted, not started, failed, late.
     fn run(&self, asked: &Asked<'_>, input: &[u8]) -> Result<Vec<u8>, String>;
 }
 
-/// Asks a program and reads its answer. Anything but the one object it may print is a fault.
+/// Runs a program and parses its output. Any output other than the one allowed object is a fault.
 fn ask(runner: &dyn Runner, asked: &Asked<'_>, input: &Json) -> Result<CallbackResult, String> {
     called::answer(&runner.run(asked, input.to_string().as_bytes())?)
 }
@@ -47,7 +47,7 @@ pub(crate) struct CommandGuard {
     pub(crate) reason: String,
     pub(crate) fix: String,
     pub(crate) layer: Layer,
-    /// What it leaves for others when it objects.
+    /// The annotations and tags that it adds when it objects.
     pub(crate) remarks: Remarks,
     pub(crate) runner: Arc<dyn Runner>,
 }

@@ -1,4 +1,4 @@
-//! A part of a stored policy that few actions ask about: it stays in bytes until one does.
+//! A rarely used part of a stored policy: it is deserialised on first use.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use serde::de::{DeserializeOwned, Error, Visitor};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A value, or the bytes that it is made of.
+/// A value, or its serialised bytes.
 #[derive(Debug, Clone)]
 pub struct Deferred<T> {
     value: OnceLock<Option<T>>,
@@ -28,7 +28,7 @@ impl<T> From<T> for Deferred<T> {
 }
 
 impl<T: DeserializeOwned> Deferred<T> {
-    /// The value; none only for bytes that this version did not write.
+    /// The value; `None` only for bytes that this version did not write.
     pub fn get(&self) -> Option<&T> {
         self.value.get_or_init(|| postcard::from_bytes(&self.bytes).ok()).as_ref()
     }

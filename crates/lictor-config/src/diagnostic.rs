@@ -1,7 +1,7 @@
 //! Problems in a policy file, shown where they are.
 //!
-//! Not by `annotate-snippets`: the first line has to be `file:line:column: error: message`, which editors take apart, and
-//! that crate prints either such a line or a snippet. Twenty lines do both.
+//! Not by `annotate-snippets`: the first line has to be `file:line:column: error: message`, which editors parse,
+//! and that crate prints either such a line or a snippet. Twenty lines of code here do both.
 
 use std::fmt::Write as _;
 
@@ -41,7 +41,7 @@ pub enum Severity {
     Error,
 }
 
-/// One problem with its place and what to do about it.
+/// One problem with its place and a suggestion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// How bad.
@@ -53,7 +53,7 @@ pub struct Diagnostic {
     pub span: Span,
     /// What is wrong: lower case, no final stop, user text in backticks.
     pub message: String,
-    /// What to do: a suggestion or an example. Empty when the message says it all.
+    /// What to do: a suggestion or an example. Empty when the message is enough.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub help: String,
 }
@@ -77,7 +77,7 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(file, span, message) }
     }
 
-    /// The same with a way out.
+    /// The same with this help text.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();
@@ -151,7 +151,7 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// The help for a word that is not one of the candidates: the closest, or all of them.
+/// The help for an unknown word: the closest candidate, or all of them.
 pub(crate) fn suggest<'a>(
     word: &str,
     lead: &str,
@@ -167,7 +167,7 @@ pub(crate) fn suggest<'a>(
 /// Edit distance that also counts a swap of neighbours, and dashes for underscores, as one.
 fn distance(a: &str, b: &str) -> usize {
     let fold = |c: char| if c == '-' { '_' } else { c.to_ascii_lowercase() };
-    // Of a longer word no more is compared: the cost grows with both lengths.
+    // Longer words are truncated: the cost grows with both lengths.
     let folded = |word: &str| -> String { word.chars().take(64).map(fold).collect() };
     strsim::osa_distance(&folded(a), &folded(b))
 }

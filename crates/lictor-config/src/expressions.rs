@@ -68,7 +68,7 @@ pub fn schema() -> Schema {
                 ("tier", maybe()),
             ],
         )
-        // Empty where nobody said for whom the action is.
+        // Empty if the action has no actor.
         .record(
             "user",
             [("id", text()), ("email", text()), ("role", text()), ("scopes", texts()), ("groups", texts())],

@@ -1,4 +1,4 @@
-//! One file, read: its tree with positions and its sections with types.
+//! One parsed file: its tree with positions and its typed sections.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::reader::Reader;
@@ -11,7 +11,7 @@ use crate::yaml::{self, Tree};
 pub(crate) struct PolicyFile {
     pub(crate) origin: Origin,
     pub(crate) path: String,
-    /// What is written in it, to show places inside a value.
+    /// Its source text, to show places inside a value.
     pub(crate) text: String,
     pub(crate) tree: Tree,
     pub(crate) sections: Sections,

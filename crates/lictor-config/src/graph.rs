@@ -1,8 +1,8 @@
-//! From a policy to the graph that judges.
+//! Builds the graph of a policy.
 //!
-//! `All(base packs, managed, user, repository, self_protection, risk)`. Each file is a subtree of its own, so that a
-//! later one can add objections and never take one away. In it stand the BOUNDARY guards (the first block ends them),
-//! RESOURCE, INTENT, then the file's `policy:`. A section that the file's graph names stands only there.
+//! `All(base packs, managed, user, repository, self_protection, risk)`. Each file is a separate subtree, so that
+//! a later file can add objections and never remove one. It contains the BOUNDARY guards (the first block ends
+//! them), RESOURCE, INTENT, then the file's `policy:`. A section that the file's graph names occurs only there.
 
 mod layer;
 
@@ -22,7 +22,7 @@ use crate::sections::Sections;
 use crate::source::Origin;
 pub(crate) use layer::LayerBuilder;
 
-/// What a graph needs to know beyond the policy.
+/// The inputs of a graph besides the policy.
 #[derive(Clone)]
 pub struct BuildEnv {
     /// The project's root, absolute.
@@ -31,19 +31,19 @@ pub struct BuildEnv {
     pub runner: Arc<dyn Runner>,
 }
 
-/// A graph that is not checked yet, with what the engine has to remember for it.
+/// A graph that is not validated yet, with what the engine has to track for it.
 pub struct Built {
     /// The root.
     pub root: Node,
-    /// What it asks the past about.
+    /// The history that it needs.
     pub history: History,
     /// Whether it asks which files the agent has read.
     pub knows_files: bool,
-    /// Paths and globs that have to be looked out for in globs and trees.
+    /// Paths and globs that must be detected inside globs and trees.
     pub watched: Vec<String>,
 }
 
-/// Why a policy that was accepted makes no graph: it was stored by another version, or Lictor has a fault.
+/// Why an accepted policy gives no graph: it was stored by another version, or Lictor has a bug.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// Packs.
@@ -70,7 +70,7 @@ pub enum BuildError {
 }
 
 impl PolicyBundle {
-    /// Makes the graph.
+    /// Builds the graph.
     ///
     /// # Errors
     /// Only for a policy that [`load`](crate::load) did not make.
@@ -112,7 +112,7 @@ impl PolicyBundle {
                 watched.extend(boundaries.red_line_files.iter().chain(&boundaries.blocked_paths).cloned());
             }
         }
-        // After the sections, so that what a policy says about the same thing is told first.
+        // After the sections, so that a policy's own reason for the same action comes first.
         children.push(SelfProtection.into());
         children.append(&mut last);
         let knows_files = self
@@ -126,19 +126,20 @@ impl PolicyBundle {
         Ok(Built { root: All::new(children).into(), history, knows_files, watched })
     }
 
-    /// The verbs and objects of all files: one that a description in another file uses is known here too.
+    /// The verbs and objects of all files: a word from a description in another file is known here too.
     fn catalogue(&self) -> Catalogue {
         let described = self.layers.iter().filter_map(|layer| layer.sections.describe.as_ref());
         described.fold(Catalogue::default(), |catalogue, describe| describe.extend(catalogue))
     }
 
-    /// What the policies of a file do with deeds that are not in the catalogue: what the trusted files say, or stricter.
+    /// The effect of a file's policies on deeds outside the catalogue: that of the trusted files, or a stricter
+    /// one.
     fn ungrounded(&self, sections: &Sections) -> Ungrounded {
         let trusted = self.trusted().filter_map(|layer| layer.sections.ungrounded).max();
         trusted.unwrap_or_default().max(sections.ungrounded.unwrap_or(Ungrounded::Ask))
     }
 
-    /// The packs that are in force when no trusted file says which; exceptions of trusted files lift them.
+    /// The packs that apply when no trusted file selects any; exceptions of trusted files apply to them.
     fn base_rules(&self) -> Result<Node, BuildError> {
         let exceptions = self.trusted().filter_map(|layer| layer.sections.bash_safety.as_ref());
         let config = RulesConfig {
@@ -150,21 +151,21 @@ impl PolicyBundle {
         Ok(Node::from(Rules::accepted(&config)?).named("rules"))
     }
 
-    /// The packs that a file itself puts in force, lifted only by its own exceptions.
+    /// The packs that a file itself selects; only its own exceptions apply to them.
     fn rules_of(&self, origin: Origin, sections: &Sections) -> Option<(String, RulesConfig)> {
         let packs = match origin {
             Origin::Repository => self.added_packs(),
             _ => sections.extends.clone().unwrap_or_default(),
         };
         let allow = sections.bash_safety.as_ref().map(|section| section.allow.clone()).unwrap_or_default();
-        // A repository's word on opaque commands is a guard of its own: it may be stricter, not laxer.
+        // A repository's setting for opaque commands is a separate guard: it may be stricter, not more lenient.
         let opaque = sections.opaque.filter(|_| origin != Origin::Repository);
         let name = format!("{}.rules", origin.as_str());
         (!packs.is_empty())
             .then_some((name, RulesConfig { packs, allow, opaque, except: sections.exceptions.clone() }))
     }
 
-    /// The word of a file on opaque commands that no packs take up.
+    /// A file's setting for opaque commands, if no packs use it.
     fn own_opaque(&self, origin: Origin, sections: &Sections, said_extends: bool) -> Option<Decision> {
         let taken_up = origin != Origin::Repository
             && (!said_extends || sections.extends.as_ref().is_some_and(|packs| !packs.is_empty()));

@@ -1,10 +1,10 @@
-//! Questions of expressions about the past, answered from the session.
+//! The history operators of expressions, evaluated on the session.
 
 use lictor_core::Timestamp;
 use lictor_core::history::{Ended, History, Past, Pattern, What};
 use lictor_expr::{HistoryOp, HistoryValue, Outcome, Program};
 
-/// A pattern of the expression language in the kernel's form.
+/// Converts a pattern of the expression language to the core type.
 pub(crate) fn pattern(pattern: &lictor_expr::Pattern) -> Pattern {
     let what = match &pattern.what {
         lictor_expr::What::Name(name) => What::Name(name.clone()),
@@ -25,7 +25,7 @@ pub(crate) fn pattern(pattern: &lictor_expr::Pattern) -> Pattern {
     }
 }
 
-/// One question, with the keys under which the session remembers what it is about.
+/// One history operator with its history keys.
 #[derive(Debug, Clone)]
 pub(crate) enum Question {
     Formerly { key: String, within: Option<u64> },
@@ -34,7 +34,7 @@ pub(crate) enum Question {
     Count { key: String, within: Option<u64> },
 }
 
-/// The questions of a program, in the order of its operators. The history is told to remember what they need.
+/// The history operators of a program, in order. Their patterns are registered in `history`.
 pub(crate) fn questions(program: &Program, history: &mut History) -> Vec<Question> {
     let millis = |within: &Option<std::time::Duration>| {
         within.map(|within| u64::try_from(within.as_millis()).unwrap_or(u64::MAX))

@@ -1,12 +1,12 @@
 //! `governance.yaml`: read with positions, checked all at once, layered by narrowing, compiled to a policy graph.
 //!
-//! [`load`] reads the files it is given; a [`PolicyBundle`] is the result of all of them, can be stored, and builds the
-//! [`Graph`](lictor_core::Graph) that judges. The keys of the format are tables (`table.rs`, `sections/`): reader,
-//! suggestions, JSON Schema and reference come from the same ones.
+//! [`load`] reads the files it is given; a [`PolicyBundle`] is the result of all of them, can be stored, and
+//! builds the [`Graph`](lictor_core::Graph) that judges. The keys of the format are tables (`table.rs`,
+//! `sections/`): reader, suggestions, JSON Schema and reference are all derived from them.
 //!
-//! What this crate deliberately does not do: run anything that a policy names (programs are handed to a [`Runner`]),
-//! look for files (the caller says which ones there are), or guess: what it does not understand is refused with file,
-//! line, column and a suggestion.
+//! What this crate deliberately does not do: run anything that a policy names (programs are handed to a
+//! [`Runner`]), look for files (the caller passes them), or guess: unknown input is refused with file, line,
+//! column and a suggestion.
 
 mod advice;
 mod as_text;

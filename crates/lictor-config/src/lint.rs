@@ -1,4 +1,4 @@
-//! What a policy says that is allowed but probably not meant.
+//! Lints: policies that are valid but probably not intended.
 
 mod conditions;
 mod graph;
@@ -9,7 +9,7 @@ mod overlap;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::file::PolicyFile;
 
-/// What is worth a look in one file, in the order of the file.
+/// The lints of one file, in file order.
 pub(crate) fn lint(file: &PolicyFile) -> Vec<Diagnostic> {
     let mut lint = Lint { file, found: Vec::new() };
     lists::look(&mut lint);

@@ -1,4 +1,4 @@
-//! From files to a policy, or to everything that is wrong with them.
+//! Loads files into a policy, or returns all their errors.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use crate::lint::lint;
 use crate::policy::{Layered, PolicyBundle};
 use crate::source::Source;
 
-/// A policy, and what is worth a look in the files that it was made from.
+/// A policy, and the warnings of its files.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// What the files come to together.
+    /// The combined policy.
     pub policy: PolicyBundle,
     /// Problems that do not refuse it.
     pub warnings: Vec<Diagnostic>,
@@ -21,7 +21,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Everything worth a look, file by file: what reading found and what is probably not meant.
+    /// All warnings, file by file: from parsing and from lints.
     #[must_use]
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
@@ -35,10 +35,10 @@ impl Loaded {
     }
 }
 
-/// Why a policy is refused: everything that is wrong, in the order of the files.
+/// Why a policy is refused: all errors, in the order of the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadError {
-    /// Errors, and the warnings that were found on the way. At least one is an error.
+    /// Errors and warnings. At least one is an error.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -78,10 +78,10 @@ impl Fixable for LoadError {
     }
 }
 
-/// Reads the files and puts them together. Their order does not matter; an absent file is simply not given.
+/// Reads and combines the files. Their order does not matter; an absent file is left out.
 ///
 /// # Errors
-/// Everything that is wrong in all of the files.
+/// All errors in all of the files.
 pub fn load(sources: &[Source]) -> Result<Loaded, LoadError> {
     let mut sources: Vec<&Source> = sources.iter().collect();
     sources.sort_by_key(|source| source.origin);

@@ -10,11 +10,11 @@ use crate::yaml::{Tree, Yaml};
 /// One setting of the policy in force.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Setting {
-    /// What: `boundaries.red_line_files[0]`.
+    /// The setting: `boundaries.red_line_files[0]`.
     pub path: String,
     /// Its value, as one line.
     pub value: String,
-    /// Whose file says so; none for what is built in.
+    /// The origin of its file; `None` for built-in settings.
     pub origin: Option<Origin>,
     /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,12 +24,12 @@ pub struct Setting {
     pub line: Option<usize>,
 }
 
-/// Sections of which a lower file's word adds nothing once a stronger one has spoken.
+/// Sections in which a stronger file overrides the weaker ones completely.
 const FIRST_WORD_COUNTS: [&str; 2] = ["mode", "store"];
 
 impl Loaded {
-    /// Every setting in force, with the file and line that it comes from. All files count together: what a later file
-    /// says comes on top.
+    /// Every setting in force, with the file and line that it comes from. All files count together: a later file
+    /// adds to the earlier ones.
     #[must_use]
     pub fn settings(&self) -> Vec<Setting> {
         let mut settings = Vec::new();

@@ -1,11 +1,11 @@
-//! Plain values as YAML text and back, for files that people review and pass on.
+//! Plain values as YAML text and back, for files that people review and share.
 
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Diagnostic;
 use crate::yaml::{Tree, Yaml, parse};
 
-/// Reads a file as plain values: maps, lists, text, numbers, booleans, nothing.
+/// Parses a file into plain values: maps, lists, text, numbers, booleans, null.
 ///
 /// # Errors
 /// Where it is not plain YAML.
@@ -50,13 +50,13 @@ fn write(value: &Value, indent: usize, text: &mut String) {
         }
         Value::Array(items) if !items.is_empty() => {
             for item in items {
-                // The first line of the item stands behind the dash.
+                // The first line of the item follows the dash.
                 let mut inner = String::new();
                 write(item, indent + 2, &mut inner);
                 text.push_str(&format!("{pad}- {}", inner.trim_start_matches(' ')));
             }
         }
-        // JSON's scalars and empty containers are YAML's.
+        // JSON scalars and empty containers are valid YAML.
         other => text.push_str(&format!("{pad}{other}\n")),
     }
 }

@@ -1,4 +1,4 @@
-//! What all files come to together.
+//! The combined policy of all files.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::source::{self, Origin};
 mod cache;
 mod guardrails;
 
-/// A policy, ready to make graphs. Can be stored: see [`PolicyBundle::to_cache`].
+/// A policy that can build graphs. It can be stored: see [`PolicyBundle::to_cache`].
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PolicyBundle {
     pub(crate) key: Digest,
@@ -26,7 +26,7 @@ pub struct PolicyBundle {
     pub(crate) layers: Arc<Vec<Layered>>,
 }
 
-/// What one file says.
+/// The sections of one file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Layered {
     /// Whose file it is.
@@ -42,11 +42,11 @@ pub struct Layered {
 pub struct Program {
     /// What it is for: `guard deploy_checklist`.
     pub what: String,
-    /// Whose file names it. A repository's programs run only when a person has trusted them.
+    /// The origin of the file that names it. A repository's programs run only when a person has trusted them.
     pub origin: Origin,
     /// The program and its arguments.
     pub argv: Vec<String>,
-    /// What of the project decides what it does, as the file says.
+    /// The project files that determine what it does, as the file declares.
     pub reads: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ impl Program {
 }
 
 impl PolicyBundle {
-    /// The policy when there is no file at all: the base.
+    /// The policy without any file: the base.
     #[must_use]
     pub fn base() -> Self {
         Self { key: Self::key_of(Vec::new()), layers: Arc::default() }
@@ -71,7 +71,7 @@ impl PolicyBundle {
         Self::key_in(VERSION, sources)
     }
 
-    /// As [`PolicyBundle::key_of`] was in that version of Lictor.
+    /// As [`PolicyBundle::key_of`] in another version of Lictor.
     #[must_use]
     pub fn key_in<'a>(version: &'a str, sources: impl IntoIterator<Item = &'a source::Source>) -> Digest {
         Digest::of_parts(parts_of(version, sources))
@@ -83,14 +83,14 @@ impl PolicyBundle {
         self.key
     }
 
-    /// Identifies the policy with the programs it runs. `hash` gives the digest of a file that a command line names,
-    /// none when the word is not a file.
+    /// Identifies the policy with the programs it runs. `hash` gives the digest of a file that a command line
+    /// names, `None` when the word is not a file.
     #[must_use]
     pub fn digest(&self, hash: impl Fn(&str) -> Option<Digest>) -> Digest {
         self.digest_of(self.key, hash)
     }
 
-    /// As [`PolicyBundle::digest`], where the files had another key: that of another version of Lictor.
+    /// As [`PolicyBundle::digest`], with the files' key in another version of Lictor.
     #[must_use]
     pub fn digest_of(&self, key: Digest, hash: impl Fn(&str) -> Option<Digest>) -> Digest {
         let programs = self.programs();
@@ -110,20 +110,20 @@ impl PolicyBundle {
         &self.layers
     }
 
-    /// Whether nothing is enforced. The managed file's word counts before the user's.
+    /// Whether nothing is enforced. The managed file overrides the user's.
     #[must_use]
     pub fn is_observing(&self) -> bool {
         self.trusted().find_map(|layer| layer.sections.mode) == Some(Mode::Observe)
     }
 
-    /// What an `ask` becomes when nobody is there.
+    /// What an `ask` becomes when no person is present.
     #[must_use]
     pub fn ask_when_unattended(&self) -> Decision {
         let said = self.trusted().filter_map(|layer| layer.sections.ask_when_unattended);
         said.max().unwrap_or(Decision::Block)
     }
 
-    /// Whether a command counts as a success on that agent, which does not report how commands end.
+    /// Whether a command counts as a success on this agent, if the agent does not report exit statuses.
     #[must_use]
     pub fn counts_unreported(&self, agent: &str) -> bool {
         let here =
@@ -135,7 +135,7 @@ impl PolicyBundle {
         })
     }
 
-    /// Whether open findings stop commits where no council is set up. The managed file's word counts before the user's.
+    /// Whether open findings stop commits where no council is set up. The managed file overrides the user's.
     #[must_use]
     pub fn findings_block_alone(&self) -> bool {
         self.trusted().find_map(|layer| layer.sections.findings_without_council).unwrap_or(true)
@@ -148,13 +148,13 @@ impl PolicyBundle {
         said.max().unwrap_or_default()
     }
 
-    /// Whether the programs that are told about questions are told about blocks too.
+    /// Whether the notification programs for questions run for blocks too.
     #[must_use]
     pub fn notifies_blocks(&self) -> bool {
         self.trusted().any(|layer| layer.sections.approvals.as_ref().is_some_and(|said| said.notify_blocks))
     }
 
-    /// What the sandbox of `lictor run` shows and reaches: files take away together, and only trusted ones open.
+    /// The sandbox of `lictor run`. Restrictions of all files apply; only trusted files can grant access.
     #[must_use]
     pub fn run(&self) -> RunConfig {
         let mut all = RunConfig::default();
@@ -168,7 +168,7 @@ impl PolicyBundle {
         all
     }
 
-    /// Whether a tool of that name is blocked whatever it is called with.
+    /// Whether a tool with this name is blocked for every input.
     #[must_use]
     pub fn is_tool_blocked(&self, name: &str) -> bool {
         let blocked = self
@@ -179,7 +179,7 @@ impl PolicyBundle {
         blocked.into_iter().any(|glob| fast_glob::glob_match(glob, name))
     }
 
-    /// Tools that people said yes to, with the file that remembers each.
+    /// Tools that people approved, with the file that remembers each.
     pub fn remembered_tools(&self) -> impl Iterator<Item = (&str, &RememberedTool)> {
         self.trusted().flat_map(|layer| {
             let said = layer.sections.known_tools.iter().flat_map(|said| &said.remembered);
@@ -187,56 +187,57 @@ impl PolicyBundle {
         })
     }
 
-    /// Whether what is answered in an MCP client's own form counts as a person's answer.
+    /// Whether an answer in an MCP client's own form counts as a person's answer.
     #[must_use]
     pub fn elicitation_counts(&self) -> bool {
         self.trusted()
             .any(|layer| layer.sections.approvals.as_ref().is_some_and(|said| said.elicitation_counts))
     }
 
-    /// The address of the page where people answer, as the first file says that has one.
+    /// The address of the approvals page, from the first file that has one.
     #[must_use]
     pub fn approvals_page(&self) -> Option<&str> {
         self.trusted().find_map(|layer| layer.sections.approvals.as_ref()?.page.as_deref())
     }
 
-    /// Who has to say yes where somebody is asked: what satisfies every file.
+    /// The quorum for approvals that satisfies every file.
     #[must_use]
     pub fn quorum(&self) -> Quorum {
         let said = self.layers.iter().filter_map(|layer| layer.sections.approvals.as_ref());
         said.fold(Quorum::default(), |all, said| all.and(said.quorum))
     }
 
-    /// The programs that are told about questions and blocks.
+    /// The programs that are notified of questions and blocks.
     #[must_use]
     pub fn notify(&self) -> Vec<&Command> {
         self.layers.iter().filter_map(|layer| layer.sections.notify.as_ref()).collect()
     }
 
-    /// The database that keeps the record, if it is not a file in the state directory. The strongest file's word counts.
+    /// The database of the record, if it is not a file in the state directory. The strongest file decides.
     #[must_use]
     pub fn database(&self) -> Option<&str> {
         self.own().find_map(|layer| layer.sections.store.as_deref())
     }
 
-    /// The server of the team. The strongest file's word counts.
+    /// The team's server. The strongest file decides.
     #[must_use]
     pub fn server(&self) -> Option<&ServerConfig> {
         self.own().find_map(|layer| layer.sections.server.as_ref())
     }
 
-    /// How long records stay in the store. The strongest file's word counts.
+    /// How long records stay in the store. The strongest file decides.
     #[must_use]
     pub fn retention(&self) -> RetentionConfig {
         self.trusted().find_map(|layer| layer.sections.retention).unwrap_or_default()
     }
 
-    /// Files of this machine: what a server publishes does not say where the record or the server is.
+    /// The files of this machine: a policy that a server publishes may not set the location of the record or the
+    /// server.
     fn own(&self) -> impl Iterator<Item = &Layered> {
         self.trusted().filter(|layer| layer.origin != Origin::Team)
     }
 
-    /// The councils of all files in the form that the ledger reads, with whose they are.
+    /// The councils of all files in the format of the ledger, with their origins.
     #[must_use]
     pub fn councils(&self) -> Vec<(String, Origin, Json)> {
         let all = self.layers.iter();
@@ -247,7 +248,7 @@ impl PolicyBundle {
         .collect()
     }
 
-    /// The packs in force outside the repository's own file.
+    /// The packs that apply besides the repository's own file.
     #[must_use]
     pub fn base_packs(&self) -> Vec<&str> {
         let mut said = self.trusted().filter_map(|layer| layer.sections.extends.as_ref()).peekable();
@@ -314,7 +315,7 @@ impl PolicyBundle {
         programs
     }
 
-    /// Tools that the files describe, with the file and whether it may make a tool one that may be used.
+    /// The tools that the files describe, with the file and whether it may make a tool usable.
     #[must_use]
     pub fn described_tools(&self) -> Vec<lictor_observe::DescribedTool> {
         let mut all = Vec::new();
@@ -345,7 +346,7 @@ impl PolicyBundle {
     }
 }
 
-/// What identifies the files of a policy: the version of Lictor that reads them, whose each file is, its bytes.
+/// The parts that identify the files of a policy: the version of Lictor, and the origin and bytes of each file.
 fn parts_of<'a>(version: &'a str, sources: impl IntoIterator<Item = &'a source::Source>) -> Vec<&'a [u8]> {
     let mut sources: Vec<&source::Source> = sources.into_iter().collect();
     sources.sort_by_key(|source| source.origin);
@@ -357,7 +358,7 @@ fn parts_of<'a>(version: &'a str, sources: impl IntoIterator<Item = &'a source::
 /// The version that keys are made in.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The pack that is in force when no trusted file says otherwise.
+/// The pack that applies unless a trusted file selects others.
 pub(crate) const BASE: &str = "recommended";
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::yaml::{Key, Tree, Yaml};
 pub(crate) use values::REGEX_SIZE;
 pub use values::millis;
 
-/// Reads values of one file and keeps what is wrong with them.
+/// Reads values of one file and collects their errors.
 pub(crate) struct Reader<'a> {
     file: &'a str,
     origin: Origin,
@@ -22,18 +22,18 @@ pub(crate) struct Reader<'a> {
 /// The entries of a map.
 pub(crate) struct Fields<'t> {
     entries: &'t [(Key, Tree)],
-    /// What the map is called in messages.
+    /// The name of the map in messages.
     name: &'static str,
     /// Keys that this file may not use.
     ignored: Vec<&'t str>,
-    /// Where the map stands, for fields that are missing.
+    /// The span of the map, for missing fields.
     pub(crate) span: Span,
-    /// A key of it is misspelt. What seems to be missing is probably that one: one message is enough.
+    /// A key of it is misspelt. A missing key is probably the misspelt one, so one message is enough.
     pub(crate) misspelt: bool,
 }
 
 impl<'t> Fields<'t> {
-    /// The value under a key. One that this file may not use is not there.
+    /// The value under a key; `None` for a key that this file may not use.
     pub(crate) fn get(&self, key: &str) -> Option<&'t Tree> {
         if self.ignored.contains(&key) {
             return None;
@@ -46,7 +46,7 @@ impl<'t> Fields<'t> {
         self.entries.iter().map(|(key, tree)| (key, tree))
     }
 
-    /// What a field is called in messages.
+    /// The name of a field in messages.
     pub(crate) fn label(&self, key: &str) -> String {
         if self.name.is_empty() { format!("`{key}`") } else { format!("`{}.{key}`", self.name) }
     }
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
         matches!(self.origin, Origin::Managed | Origin::Team)
     }
 
-    /// Everything that was wrong, in the order of the file.
+    /// All errors, in file order.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         self.problems.sort_by_key(|problem| (problem.span.line, problem.span.column));
         self.problems
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         Some(Fields { entries, name, ignored: Vec::new(), span: tree.span, misspelt: false })
     }
 
-    /// A map with the keys of a table. Unknown and missing ones are problems; those that this file may not use are
+    /// A map with the keys of a table. Unknown and missing keys are errors; keys that this file may not use are
     /// warnings.
     pub(crate) fn fields<'t>(&mut self, tree: &'t Tree, table: &'static Table) -> Option<Fields<'t>> {
         if !matches!(&tree.value, Yaml::Map(_)) && tree.scalar().is_none_or(|text| !is_null(text)) {
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What to write where a map is expected.
+/// The suggestion where a map is expected.
 fn instead_of_map(tree: &Tree, table: &Table) -> String {
     match tree.scalar().and_then(|text| text.split_once(':')) {
         Some((key, value)) if !value.starts_with(char::is_whitespace) && table.key(key).is_some() => {
@@ -180,7 +180,7 @@ fn instead_of_map(tree: &Tree, table: &Table) -> String {
     }
 }
 
-/// What a map is called in messages, by the name of its table.
+/// The name of a map in messages, from the name of its table.
 fn called(name: &str) -> String {
     match (name.strip_suffix(".*"), name.strip_suffix("[]")) {
         _ if name.is_empty() => "a policy".to_owned(),

@@ -1,4 +1,4 @@
-//! `redact:`: the policy's own patterns of text that must not be written down.
+//! `redact:`: the policy's own patterns of text to redact.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,14 +10,14 @@ use regex::{Regex, RegexBuilder};
 use crate::policy::PolicyBundle;
 use crate::reader::REGEX_SIZE;
 
-/// Takes out what the policy's patterns find, and then what looks like a credential.
+/// Redacts matches of the policy's patterns, and then what looks like a credential.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
     patterns: Vec<Regex>,
 }
 
 impl PolicyBundle {
-    /// What takes the policy's patterns out of everything that is written down or answered.
+    /// The redactor with the policy's patterns, for everything that is stored or returned.
     ///
     /// # Errors
     /// Only for a policy that [`load`](crate::load) did not make.
@@ -27,7 +27,7 @@ impl PolicyBundle {
 }
 
 impl Redactor {
-    /// Takes out what these patterns find.
+    /// A redactor with these patterns.
     ///
     /// # Errors
     /// A pattern that is not a regular expression, or a very large one.
@@ -40,7 +40,7 @@ impl Redact for Redactor {
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match without(text, self.places(text)) {
             Cow::Borrowed(text) => Cow::Borrowed(text),
-            // Without the match, a name may stand before another text than before.
+            // Removing a match may place a secret's name before another value.
             Cow::Owned(cut) => Cow::Owned(Secrets.redact(&cut).into_owned()),
         }
     }
@@ -51,7 +51,7 @@ impl Redact for Redactor {
         found.chain(Secrets.places(text)).collect()
     }
 
-    /// A pattern may find in a text what it does not find in the text's JSON form: anchors, quotes, line ends.
+    /// A pattern may match a text but not its JSON encoding: anchors, quotes, line ends.
     fn may_redact_json(&self, json: &str) -> bool {
         !self.patterns.is_empty() || Secrets.may_redact_json(json)
     }
@@ -60,7 +60,7 @@ impl Redact for Redactor {
 /// Keys and fixed words of records, one a line.
 const WORDS: &str = include_str!("redact/words.txt");
 
-/// A word that the record itself is written in and that this pattern would take out of it.
+/// A word of the record format that this pattern would redact.
 pub(crate) fn word_of_the_record(pattern: &str) -> Option<&'static str> {
     let pattern = compiled(pattern).ok()?;
     WORDS.lines().find(|word| pattern.is_match(word))

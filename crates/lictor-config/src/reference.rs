@@ -1,4 +1,4 @@
-//! `docs/reference.md`, made from the tables.
+//! Generates `docs/reference.md` from the tables.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The JSON Schema of a policy file, made from the tables.
+//! Generates the JSON Schema of a policy file from the tables.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -6,10 +6,10 @@ use crate::sections::FILE;
 use crate::sections::graph::COMBINATORS;
 use crate::table::{Key, Shape, Table};
 
-/// The file in which editors look for the schema, beside the policy: `init` names it in the first line of a new one, and
-/// `lictor schema` writes what belongs into it. Nothing is fetched from anywhere.
+/// The schema file for editors, beside the policy: `init` names it in the first line of a new policy, and `lictor
+/// schema` writes its content. Nothing is fetched from the network.
 pub const SCHEMA_FILE: &str = "governance.schema.json";
-/// What the schema calls itself.
+/// The id of the schema.
 const ID: &str = "urn:lictor:schema:governance";
 
 /// The JSON Schema (draft 2020-12) that editors check and complete policy files with.
@@ -88,7 +88,7 @@ fn shape(of: &'static Shape, definitions: &mut Map<String, Json>) -> Json {
         Shape::Fields(fields) => {
             let name = fields.name.replace(".*", "_entry").replace("[]", "_item").replace('.', "_");
             if !definitions.contains_key(&name) {
-                // Held before it is filled, so that a table that holds itself ends.
+                // Inserted before it is filled, so that a recursive table terminates.
                 definitions.insert(name.clone(), Json::Null);
                 let definition = table(fields, definitions);
                 definitions.insert(name.clone(), definition);
@@ -104,7 +104,7 @@ fn shape(of: &'static Shape, definitions: &mut Map<String, Json>) -> Json {
     }
 }
 
-/// A list, or one value that stands for a list of one.
+/// A list, or one value that counts as a list of one.
 fn one_or_many(item: &Json) -> Json {
     json!({"anyOf": [{"type": ["array", "null"], "items": item}, item]})
 }

@@ -1,5 +1,5 @@
-//! The sections of a policy file: one file for each, with its keys, its reader and its guards, and one entry in the list
-//! below, with what a file says there.
+//! The sections of a policy file: one file for each, with its keys, its reader and its guards, and one entry in
+//! the list below, with its typed value.
 
 pub(crate) mod access;
 pub(crate) mod approvals;
@@ -60,12 +60,12 @@ pub use run::{RunConfig, RunNetwork, Socket};
 pub use team::{Away, RetentionConfig, ServerConfig};
 pub use tools::ToolsSection;
 
-/// Declares the sections: the module, and what a file says there. A section that is absent says nothing.
+/// Declares the sections: the module and the typed value. An absent section has the default.
 macro_rules! sections {
     ($($module:ident { $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty,)* })*) => {
         static SECTIONS: &[&Section] = &[$(&$module::SECTION),*];
 
-        /// What one file says, section by section. A section that is absent says nothing.
+        /// The sections of one file. An absent section has the default.
         #[derive(Debug, Clone, Default, Serialize, Deserialize)]
         pub struct Sections {
             $($($(#[$meta])* $vis $field: $type,)*)*
@@ -77,11 +77,11 @@ macro_rules! sections {
 // them.
 sections! {
     general {
-        /// Packs, when the file names any. An empty list is a statement.
+        /// Packs, if the file names any. An empty list is different from none.
         pub extends: Option<Vec<String>>,
         /// Whether decisions are enforced.
         pub mode: Option<Mode>,
-        /// What an `ask` becomes when nobody is there.
+        /// What an `ask` becomes when no person is present.
         pub ask_when_unattended: Option<Decision>,
         /// Whether findings stop commits where no council is set up.
         pub findings_without_council: Option<bool>,
@@ -119,9 +119,9 @@ sections! {
     known_tools {
         /// `known_tools:`.
         pub known_tools: Option<KnownToolsConfig>,
-        /// `known_tools.opaque`: what a command gets whose effects cannot be told.
+        /// `known_tools.opaque`: the decision for commands whose effects cannot be determined.
         pub opaque: Option<Decision>,
-        /// `known_tools.ungrounded`: what a deed gets that is not in the catalogue.
+        /// `known_tools.ungrounded`: the decision for deeds that are not in the catalogue.
         pub ungrounded: Option<Ungrounded>,
     }
     describe {
@@ -158,7 +158,7 @@ sections! {
         /// `guards:`.
         #[serde(deserialize_with = "crate::shared::many")]
         pub guards: Vec<Arc<NamedGuard>>,
-        /// Names below `guards:` whose definition was refused: they are not missing too.
+        /// Names below `guards:` whose definition was refused: they are not reported as missing too.
         #[serde(skip)]
         pub(crate) refused_guards: Vec<String>,
     }
@@ -173,7 +173,7 @@ sections! {
     completion {
         /// `completion:`.
         pub completion: Option<Completion>,
-        /// What must hold before some may stop.
+        /// Completion checks that apply to some agents or tasks only.
         pub scoped_completions: Vec<(Audience, Completion)>,
     }
     councils {

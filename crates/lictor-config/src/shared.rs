@@ -1,4 +1,5 @@
-//! Shared parts of a stored policy, read into the place where they stay: serde's own way makes each twice.
+//! Deserialises shared parts of a stored policy directly into their `Arc`: serde's own implementation allocates
+//! each twice.
 
 use std::sync::Arc;
 

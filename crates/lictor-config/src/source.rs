@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Whose file it is. Later ones can only narrow what earlier ones say.
+/// The origin of a file. Later ones can only narrow earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
@@ -17,7 +17,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// What is put before the names of guards from such a file, so that names stay unique.
+    /// The prefix of guard names from such a file, so that names stay unique.
     pub(crate) fn prefix(self) -> &'static str {
         match self {
             Self::Managed => "managed.",

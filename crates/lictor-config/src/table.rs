@@ -1,14 +1,14 @@
-//! What may stand in a policy file, as data.
+//! The keys of a policy file, as data.
 //!
-//! One table for each map with known keys. The reader refuses keys that its table does not have and suggests those
-//! it has; the JSON Schema and `docs/reference.md` are made from the same tables.
+//! One table for each map with known keys. The reader refuses unknown keys and suggests known ones; the JSON
+//! Schema and `docs/reference.md` are generated from the same tables.
 
 /// A map with known keys.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// What messages and the reference call it: `budget`, `policies[]`.
+    /// Its name in messages and the reference: `budget`, `policies[]`.
     pub(crate) name: &'static str,
-    /// What it is for, in a sentence.
+    /// Its purpose, in one sentence.
     pub(crate) about: &'static str,
     /// Its keys, in the order in which the reference shows them.
     pub(crate) keys: &'static [Key],
@@ -30,7 +30,7 @@ pub(crate) struct Key {
     pub(crate) required: bool,
     /// Honoured only from the user's and the managed file.
     pub(crate) trusted: bool,
-    /// What it says, in a sentence.
+    /// Its meaning, in one sentence.
     pub(crate) about: &'static str,
     /// A value, as YAML in one line.
     pub(crate) example: &'static str,
@@ -80,7 +80,7 @@ pub(crate) enum Shape {
     Path,
     /// An expression; see `docs/expressions.md`.
     Expression,
-    /// Which actions a rule is about: `write`, `delete file`, `bash("cargo test")`.
+    /// A pattern of actions: `write`, `delete file`, `bash("cargo test")`.
     Actions,
     /// A program and its arguments.
     Argv,
@@ -102,7 +102,7 @@ pub(crate) enum Shape {
     Node,
 }
 
-/// The decisions that a rule may be told to take.
+/// The decisions that a rule may set.
 pub(crate) const DECISIONS: Shape = Shape::Word(&["pass", "warn", "ask", "block"]);
 /// The decisions that stop or remark.
 pub(crate) const OBJECTIONS: Shape = Shape::Word(&["warn", "ask", "block"]);

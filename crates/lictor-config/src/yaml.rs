@@ -26,7 +26,7 @@ pub(crate) struct Tree {
 /// The three shapes of a YAML value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Yaml {
-    /// A word, number, text or nothing.
+    /// A word, number, text or null.
     Scalar {
         /// The text after unquoting.
         text: String,
@@ -54,7 +54,7 @@ impl Tree {
         self.entries().iter().find(|(known, _)| known.text == key).map(|(_, tree)| tree)
     }
 
-    /// What a map consists of; nothing when it is none.
+    /// The entries of a map; empty if it is not a map.
     pub(crate) fn entries(&self) -> &[(Key, Self)] {
         match &self.value {
             Yaml::Map(entries) => entries,
@@ -94,7 +94,7 @@ impl Key {
 /// Reads one file.
 ///
 /// # Errors
-/// All problems that reading as YAML shows. After a syntax error nothing more is read.
+/// All YAML errors. Parsing stops at a syntax error.
 pub(crate) fn parse(file: &str, bytes: &[u8]) -> Result<Tree, Vec<Diagnostic>> {
     if bytes.len() > MAX_BYTES {
         let message = format!("the file has {} bytes; a policy may have at most {MAX_BYTES}", bytes.len());
@@ -129,9 +129,9 @@ fn parse_text(file: &str, text: &str) -> Result<Tree, Vec<Diagnostic>> {
     }
 }
 
-/// YAML takes `write_table(table: $t)` without quotes for a map. The same text, place for place, in which it is one word:
-/// `write_table(table :$t)`. Asked for only where the file is not YAML as it stands, and only on lines without quotes,
-/// so that no text of the author's is changed.
+/// YAML parses `write_table(table: $t)` without quotes as a map. Returns the same text, with the same positions,
+/// in which it is one word: `write_table(table :$t)`. Used only if the file is not valid YAML as written, and
+/// only on lines without quotes, so that no quoted text is changed.
 fn keyed_patterns(text: &str) -> Option<String> {
     let mut changed = false;
     let lines: Vec<Cow<'_, str>> = text
@@ -305,7 +305,7 @@ impl Builder<'_> {
     }
 }
 
-/// The first escape between double quotes that YAML does not know, in the text that begins at a place.
+/// The first invalid escape in a double-quoted text that begins at `from`.
 fn bad_escape(text: &str, from: Span) -> Option<Span> {
     for (number, line) in text.lines().enumerate().skip(from.line.saturating_sub(1)) {
         let skipped = if number + 1 == from.line { from.column } else { 0 };

@@ -1,5 +1,5 @@
-//! Syntax tree + schema → program. Finds every problem it can: a part that is wrong counts as
-//! `dyn`, so that one slip does not make the parts around it wrong too.
+//! Syntax tree + schema → program. Reports as many problems as possible: an invalid part gets the type `dyn`, so
+//! that one mistake does not cause errors in the parts around it.
 
 use crate::error::CompileError;
 use crate::history::HistoryOp;
@@ -75,7 +75,7 @@ impl Checker<'_> {
         (id, of)
     }
 
-    /// Reports an error and goes on with a value of unknown type.
+    /// Reports an error and continues with a value of unknown type.
     fn fail(&mut self, error: CompileError) -> Checked {
         let span = error.span;
         self.errors.push(error);
@@ -254,7 +254,7 @@ impl Checker<'_> {
     }
 }
 
-/// The one type of all items, `dyn` when they differ or there are none.
+/// The common type of all items, `dyn` when they differ or there are none.
 fn common(types: Vec<Type>) -> Type {
     types.into_iter().reduce(|a, b| a.join(&b)).unwrap_or(Type::Dyn)
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with an expression: when it is loaded, and when it runs.
+//! Errors of expressions: at load and at evaluation.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -31,12 +31,12 @@ impl CompileError {
 /// Why an expression has no value for an action. Never to be read as `false`.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum EvalError {
-    /// A field, key or root that is not there.
+    /// A field, key or root that does not exist.
     #[error("there is no `{name}`; test for it first, with `has` or `in`")]
     Missing {
         /// The access.
         span: Span,
-        /// What was asked for, as written.
+        /// Its name, as written.
         name: String,
     },
     /// A list index outside the list.
@@ -49,19 +49,19 @@ pub enum EvalError {
         /// The length of the list.
         len: usize,
     },
-    /// A value of a type that the operation does not take.
+    /// A value of a type that the operation does not accept.
     #[error("{operation} needs {wanted}, but this is {found}")]
     WrongType {
         /// The operand.
         span: Span,
         /// The operation, in backticks where it is user text.
         operation: String,
-        /// The types that it takes.
+        /// The types that it accepts.
         wanted: String,
         /// The types that it got.
         found: String,
     },
-    /// `==`, `!=` or `in` on values of different types, which would be false whatever was meant.
+    /// `==`, `!=` or `in` on values of different types, which would always be false.
     #[error("{left} is never equal to {right}; convert one of them, for example with `string()`")]
     NeverEqual {
         /// The comparison.
@@ -71,7 +71,7 @@ pub enum EvalError {
         /// Type on the right.
         right: String,
     },
-    /// An order of NaN, which would be false whatever was meant.
+    /// An ordering with NaN, which would always be false.
     #[error("one side is not a number (NaN), so it is neither less nor greater")]
     NoOrder {
         /// The comparison.
@@ -107,7 +107,7 @@ pub enum EvalError {
         /// The key, shortened.
         key: String,
     },
-    /// The environment has no answer to a history operator.
+    /// The environment has no value for a history operator.
     #[error("the history that `{operator}` asks about is not available here")]
     NoHistory {
         /// The operator.
@@ -121,7 +121,7 @@ pub enum EvalError {
         /// Where the budget ran out.
         span: Span,
     },
-    /// The compiled form is not one that this crate made.
+    /// The compiled form was not produced by this crate.
     #[error("the compiled expression is damaged; delete the cached policy")]
     Damaged {
         /// Where it was noticed.
@@ -149,7 +149,7 @@ impl EvalError {
         }
     }
 
-    /// Errors that `&&`, `||`, `all` and `exists` must not hide behind another operand.
+    /// Errors that `&&`, `||`, `all` and `exists` must not hide by the value of another operand.
     pub(crate) fn is_fatal(&self) -> bool {
         matches!(self, Self::CostLimit { .. } | Self::Damaged { .. })
     }

@@ -1,7 +1,7 @@
 //! Evaluation: the value of a program in an environment, within a budget of steps.
 //!
-//! Recurses along the tree, whose depth was bounded at load. Nothing here trusts the declared types:
-//! each operation looks at the values it got.
+//! Recurses along the tree, whose depth was bounded at load. Declared types are not trusted: each operation
+//! checks the values it gets.
 
 use crate::error::EvalError;
 use crate::history::{HistoryOp, HistoryValue};
@@ -14,13 +14,13 @@ mod call;
 mod compare;
 mod operator;
 
-/// What an expression reads.
+/// The values that an expression reads.
 pub trait Env {
-    /// The value of a root; none when it is absent, which is an error for the expression.
+    /// The value of a root; `None` when it is absent, which is an error for the expression.
     fn root(&self, name: &str) -> Option<Value<'_>>;
 
-    /// The answer to the history operator at this index of [`Program::history`]; none when there is
-    /// no history, which is an error for the expression.
+    /// The value of the history operator at this index of [`Program::history`]; `None` when there is no history,
+    /// which is an error for the expression.
     fn history(&self, index: usize) -> Option<HistoryValue> {
         let _ = index;
         None
@@ -48,7 +48,7 @@ pub(crate) fn test(program: &Program, env: &dyn Env) -> Result<bool, EvalError> 
     evaluator.bool(program.root_node(), CONDITION).ok_or_else(|| evaluator.error())
 }
 
-/// What a bool is needed for, when the whole expression must be one.
+/// The operation name in errors when the whole expression must be a bool.
 pub(crate) const CONDITION: &str = "a condition";
 
 /// One evaluation.
@@ -58,15 +58,15 @@ pub(crate) struct Evaluator<'a> {
     /// Variables of the macros around the current node, outermost first.
     locals: Vec<Value<'a>>,
     budget: u32,
-    /// What went wrong last; looked at where nothing was [`Found`]. None where what was looked for is not there.
+    /// The latest error; read where nothing was [`Found`]. `None` if the value is merely absent.
     error: Option<Box<EvalError>>,
     /// The root or field that was looked for last.
     looked_for: NodeId,
 }
 
-/// What was found; none when there is nothing, and then the evaluator knows why. Errors are rare and large: kept apart, a
-/// bool on its way up is one byte in a register, and a value goes up in the form in which the environment gave it. For
-/// the same reason values are looked at where they lie: to move one is to wait until all of it is written.
+/// A result; `None` on an error, which the evaluator then holds. Errors are rare and large. Kept out of the
+/// result, a bool is returned in a register, and a value is returned as the environment gave it. For the same
+/// reason values are inspected by reference: a move would wait for the whole value to be written.
 type Found<T> = Option<T>;
 
 impl<'a> Evaluator<'a> {
@@ -74,7 +74,7 @@ impl<'a> Evaluator<'a> {
         Self { program, env, locals: Vec::new(), budget, error: None, looked_for: program.root_node() }
     }
 
-    /// What went wrong last.
+    /// The latest error.
     pub(crate) fn error(&mut self) -> EvalError {
         *self.why()
     }
@@ -93,8 +93,8 @@ impl<'a> Evaluator<'a> {
         None
     }
 
-    /// Puts what went wrong aside, because the rest may still settle the matter; the first of several is kept. Nothing
-    /// settles what is fatal.
+    /// Sets the current error aside, because another operand may still decide the result; keeps the first of
+    /// several. A fatal error cannot be set aside.
     #[cold]
     fn put_aside(&mut self, first: &mut Option<Box<EvalError>>) -> Found<()> {
         let error = self.why();
@@ -106,7 +106,7 @@ impl<'a> Evaluator<'a> {
         Some(())
     }
 
-    /// The result after all, unless something was put aside.
+    /// The result, unless an error was set aside.
     fn settled<T>(&mut self, result: T, aside: Option<Box<EvalError>>) -> Found<T> {
         match aside {
             None => Some(result),
@@ -155,7 +155,7 @@ impl<'a> Evaluator<'a> {
         self.value_of(id, node)
     }
 
-    /// As [`value`](Self::value), without a call for what most operands are: written out, or a root.
+    /// As [`value`](Self::value), without a call for the common operands: literals and roots.
     #[inline]
     fn operand(&mut self, id: NodeId) -> Found<Value<'a>> {
         self.charge(id, 1)?;
@@ -167,7 +167,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The value of a node that is paid for.
+    /// The value of a node whose step is already counted.
     fn value_of(&mut self, id: NodeId, node: &'a Node) -> Found<Value<'a>> {
         match node {
             Node::Null => Some(Value::Null),
@@ -193,15 +193,15 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The value of a field. Why there is none is worked out when somebody asks: what is found goes up as it comes, written
-    /// once and not moved.
+    /// The value of a field. The error for an absent field is built only when it is needed, so that a found value
+    /// is returned without a move.
     fn field(&mut self, id: NodeId, map: &Map<'a>, field: &str) -> Found<Value<'a>> {
         self.looked_for = id;
         map.get(field)
     }
 
-    /// The value of what is neither written out nor a field: apart, so that reading a field, which nearly every
-    /// expression does, needs no room on the stack for all of this.
+    /// The value of a node that is neither a literal nor a field. A separate function, so that reading a field,
+    /// which nearly every expression does, needs less stack.
     #[inline(never)]
     fn computed(&mut self, id: NodeId, node: &'a Node) -> Found<Value<'a>> {
         if let Some(holds) = self.condition(id, node) {
@@ -228,7 +228,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Whether it holds, if the node is one that can only be a bool; these need not become values on the way.
+    /// The bool of a node that can only be a bool, without constructing a `Value`.
     fn condition(&mut self, id: NodeId, node: &'a Node) -> Option<Found<bool>> {
         Some(match node {
             Node::Not(operand) => self.bool(*operand, "`!`").map(core::ops::Not::not),
@@ -257,7 +257,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The first operand that is `decisive` settles it, even when one before it had no value.
+    /// The first operand that is `decisive` determines the result, even when one before it had an error.
     fn decided(&mut self, operands: &[NodeId], decisive: bool, operator: &str) -> Found<bool> {
         let mut failed = None;
         for operand in operands {
@@ -401,7 +401,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Looks at the innermost variable; true when the rest of the list cannot change the result.
+    /// Evaluates one element, the innermost variable; true when the rest of the list cannot change the result.
     fn each_item(&mut self, state: &mut Each<'a>, condition: Option<NodeId>, body: NodeId) -> Found<bool> {
         match state.kind {
             Macro::All | Macro::Exists => match self.bool(body, state.kind.shown()) {
@@ -432,7 +432,7 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// What a macro has found so far.
+/// The intermediate result of a macro.
 struct Each<'a> {
     kind: Macro,
     matched: usize,

@@ -1,4 +1,4 @@
-//! Why a condition came out as it did: the values of its parts.
+//! Explains the result of a condition by the values of its parts.
 
 use crate::error::EvalError;
 use crate::eval::{CONDITION, Env, Evaluator};
@@ -12,19 +12,18 @@ use crate::syntax::Precedence;
 pub struct Step {
     /// The part of the source.
     pub span: Span,
-    /// How deep it stands below the whole condition, which is 0.
+    /// Its depth below the whole condition, which has depth 0.
     pub depth: usize,
     /// What it came to.
     pub outcome: Outcome,
-    /// Whether the whole came to what it did because of this part: on the way down from the whole it
-    /// is the first operand that came to the same as what it stands in. The last decisive step is
-    /// the reason for the result.
+    /// Whether this part determined the result: on the path from the root, it is the first operand with the same
+    /// outcome as its parent. The last decisive step is the reason for the result.
     pub decisive: bool,
-    /// For a comparison: what was read, each with its place and its value, shortened.
+    /// For a comparison: its operands, each with its span and its value, shortened.
     pub operands: Vec<(Span, String)>,
 }
 
-/// What a part of a condition came to.
+/// The outcome of a part of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was true.

@@ -1,7 +1,7 @@
-//! The history operators: questions about what happened earlier in the session.
+//! The history operators: conditions on earlier actions of the session.
 //!
-//! This crate reads and checks them; the answer comes from the environment, which keeps one small
-//! automaton or counter per operator instead of rescanning the log.
+//! This crate parses and checks them; the value comes from the environment, which keeps one small automaton or
+//! counter per operator instead of rescanning the log.
 
 use core::fmt;
 use core::time::Duration;
@@ -58,11 +58,10 @@ pub enum HistoryValue {
     Int(i64),
 }
 
-/// Which earlier actions a history operator or a tool rule is about.
+/// Which earlier actions a history operator or a tool rule refers to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Pattern {
-    /// How the action must have ended. When a history operator does not say, every action that was
-    /// allowed to run counts.
+    /// The required outcome. Without one, a history operator counts every action that was allowed to run.
     pub outcome: Option<Outcome>,
     /// What the action was.
     pub what: What,
@@ -70,7 +69,7 @@ pub struct Pattern {
     pub path: Option<String>,
     /// `with("deploy", "env", "prod")`: fields of its input and their values, sorted.
     pub with: Vec<(String, String)>,
-    /// `write_table(table: $t)`: fields of its input that stand for variables of the rule, sorted.
+    /// `write_table(table: $t)`: input fields that are bound to variables of the rule, sorted.
     #[serde(default)]
     pub vars: Vec<(String, String)>,
 }
@@ -105,15 +104,15 @@ pub enum What {
 const OUTCOMES: [(&str, Outcome); 3] =
     [("ok", Outcome::Ok), ("failed", Outcome::Failed), ("blocked", Outcome::Blocked)];
 
-/// What the words of `bash("…")` must not contain: it names one command, not a line.
+/// Characters that `bash("…")` must not contain: it names one command, not a line.
 const SHELL_SYNTAX: [char; 14] = ['|', '&', ';', '<', '>', '(', ')', '$', '`', '"', '\'', '\\', '*', '?'];
 
 /// The names that only mean something inside a history operator.
 pub(crate) const PATTERN_FUNCTIONS: [&str; 7] = ["bash", "ok", "failed", "blocked", "not", "on", "with"];
 
 impl Pattern {
-    /// Reads a pattern as it stands in `tools:` of governance.yaml, where plain names need no
-    /// quotes: `test`, `delete file`, `bash("git push")`, `ok(bash("cargo test"))`.
+    /// Parses a pattern from `tools:` of governance.yaml, where plain names need no quotes: `test`, `delete
+    /// file`, `bash("git push")`, `ok(bash("cargo test"))`.
     ///
     /// # Errors
     ///
@@ -138,7 +137,7 @@ impl Pattern {
         Ok(Self::of(what))
     }
 
-    /// What was allowed to run, wherever and with whatever input.
+    /// An action that was allowed to run, on any path and with any input.
     #[must_use]
     pub fn of(what: What) -> Self {
         Self { outcome: None, what, path: None, with: Vec::new(), vars: Vec::new() }
@@ -196,7 +195,7 @@ impl Pattern {
         }
     }
 
-    /// `on(P, "glob")`, `with(P, "field", "value")`, or what the action was.
+    /// `on(P, "glob")`, `with(P, "field", "value")`, or a plain action.
     fn narrowed(expr: &Expr) -> Result<Self, CompileError> {
         let Kind::Call { target: None, function, arguments } = &expr.kind else {
             return Ok(Self::of(What::from_expr(expr)?));

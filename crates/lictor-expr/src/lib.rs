@@ -1,14 +1,13 @@
 //! The expression language of governance.yaml: a checked subset of [CEL] plus history operators.
 //!
-//! An expression is compiled against a [`Schema`], which says what it may read and of what type that
-//! is. What can be known at load is refused at load, with the place and a suggestion. What is only
-//! known later (a field that is absent, a payload of the wrong shape) is an [`EvalError`] and never
-//! `false`. Every limit is in [`limits`]: no expression can take unbounded time, memory or stack,
-//! whatever it says and whatever it is applied to.
+//! An expression is compiled against a [`Schema`], which declares what it may read, with types. Errors that can
+//! be detected at load are reported at load, with the place and a suggestion. Errors that depend on the data (an
+//! absent field, a payload of the wrong shape) are an [`EvalError`] and never `false`. All limits are in
+//! [`limits`]: no expression can take unbounded time, memory or stack on any input.
 //!
-//! This crate does no I/O. It does not know what an action or a session is: the roots come from the
-//! [`Schema`], their values from an [`Env`]. It does not answer history operators either: it reads
-//! them ([`Program::history`]) and asks the environment.
+//! This crate does no I/O. It does not know what an action or a session is: the roots come from the [`Schema`],
+//! their values from an [`Env`]. It does not evaluate history operators either: it parses them
+//! ([`Program::history`]) and gets their values from the environment.
 //!
 //! ```
 //! use lictor_expr::{Program, Schema, Type};

@@ -1,9 +1,10 @@
-//! What can be said of a condition without knowing what it is applied to: can it be true, can it be false?
+//! Static analysis of a condition: can it be true, can it be false?
 //!
-//! A condition is true when all literals of one of its alternatives come true (`&&`, `||`, `!` and `?:` pushed down to
-//! tests of single values, at most [`MOST_ALTERNATIVES`]). An alternative is impossible when the literals about one
-//! value leave no value, when a field is both missing and read, or when the same test has to be true and false. Where
-//! this does not know, it takes what is asked for as possible: `Never` and `Always` are proofs, `Open` is not.
+//! A condition is true when all literals of one of its alternatives are true (`&&`, `||`, `!` and `?:` pushed
+//! down to tests of single values, at most [`MOST_ALTERNATIVES`]). An alternative is impossible when no value
+//! satisfies the literals about it, when a field is both missing and read, or when the same test has to be true
+//! and false. If the analysis cannot decide, it assumes that the alternative is possible: `Never` and `Always`
+//! are proofs, `Open` is not.
 
 mod automaton;
 mod literal;
@@ -16,17 +17,17 @@ use literal::Literal;
 
 /// More alternatives than this are not looked at.
 const MOST_ALTERNATIVES: usize = 256;
-/// How many parts are tried in every combination for the smallest contradiction.
+/// Up to this many parts, all combinations are tried for the smallest contradiction.
 const FEW_PARTS: usize = 10;
-/// How large a contradiction is looked for in every combination.
+/// The largest contradiction for which all combinations are tried.
 const SMALL_CORE: usize = 3;
 
-/// Whether a condition depends on what it is applied to.
+/// Whether a condition depends on its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outlook {
-    /// Nothing makes it true: it is false or has no value. The fewest parts that cannot hold together.
+    /// It is never true: it is false or has no value. With a minimal set of parts that cannot hold together.
     Never(Vec<Part>),
-    /// Nothing makes it false: it is true or has no value. The fewest parts of which always one holds.
+    /// It is never false: it is true or has no value. With a minimal set of parts of which one always holds.
     Always(Vec<Part>),
     /// Neither is proven.
     Open,
@@ -37,7 +38,7 @@ pub enum Outlook {
 pub struct Part {
     /// Where it stands.
     pub span: Span,
-    /// Whether it is meant as it stands there, or its contrary, as below `!(… || …)`.
+    /// Whether the part counts as written; false for its negation, as below `!(… || …)`.
     pub as_written: bool,
 }
 
@@ -45,7 +46,7 @@ pub struct Part {
 type Goal = (NodeId, bool);
 
 impl Program {
-    /// Whether the condition depends on what it is applied to. The schema is the one it was compiled against.
+    /// Whether the condition depends on its input. The schema is the one it was compiled against.
     #[must_use]
     pub fn outlook(&self, schema: &Schema) -> Outlook {
         let search = Search { program: self, schema };
@@ -74,7 +75,7 @@ impl Search<'_> {
         self.program.node(id).ok()
     }
 
-    /// What has to hold together for a goal.
+    /// The conjuncts of a goal.
     fn conjuncts(&self, (id, wanted): Goal, found: &mut Vec<Goal>) {
         match (self.node(id), wanted) {
             (Some(Node::And(parts)), true) | (Some(Node::Or(parts)), false) => {
@@ -89,7 +90,7 @@ impl Search<'_> {
         }
     }
 
-    /// The alternatives of a goal, each a list of literals; none when there are too many.
+    /// The alternatives of a goal, each a list of literals; `None` when there are too many.
     fn alternatives(&self, (id, wanted): Goal) -> Option<Vec<Vec<Literal>>> {
         match (self.node(id), wanted) {
             (Some(Node::Not(inner)), _) => self.alternatives((*inner, !wanted)),
@@ -133,7 +134,7 @@ impl Search<'_> {
         self.together(goals).is_some_and(|all| all.iter().all(|literals| term::is_impossible(literals)))
     }
 
-    /// The fewest goals that are impossible together; for many goals, some from which none can be left out.
+    /// The fewest goals that are impossible together; for many goals, a set from which none can be removed.
     fn core(&self, goals: &[Goal]) -> Vec<Goal> {
         if goals.len() <= FEW_PARTS {
             for size in 1..=SMALL_CORE.min(goals.len()) {
@@ -168,7 +169,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether a regular expression is found in every text in which another is. `false` where that is not known.
+/// Whether a regular expression matches every text that another matches. `false` if unknown.
 #[must_use]
 pub fn pattern_covers(wide: &str, narrow: &str) -> bool {
     let languages = [automaton::Language::new(narrow, true), automaton::Language::new(wide, false)];

@@ -1,4 +1,4 @@
-//! Tokens → syntax tree. Stops at the first error: what comes after it would be a guess.
+//! Tokens → syntax tree. Stops at the first error: later errors would be guesses.
 //!
 //! The parser recurses once per level of parentheses, brackets and arguments, and that level is
 //! bounded; chains (`a.b.c`, `!!a`, `a + b + c`) are loops whose result is bounded in depth.

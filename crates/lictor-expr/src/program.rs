@@ -23,15 +23,15 @@ pub(crate) use spans::Spans;
 
 /// A checked expression.
 ///
-/// Can be stored with any serde format; what is read back is validated again, so that damaged bytes
-/// give an error and not a program that misbehaves.
+/// Can be stored with any serde format; deserialised programs are validated again, so that damaged bytes give an
+/// error and not a misbehaving program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "stored::Stored")]
 pub struct Program {
     pub(crate) source: String,
     /// Children before parents; the last node is the whole expression.
     pub(crate) nodes: Vec<Node>,
-    /// Where each node stands, in step with `nodes`.
+    /// The span of each node, parallel to `nodes`.
     pub(crate) spans: Spans,
     pub(crate) roots: Vec<String>,
     pub(crate) history: Vec<HistoryOp>,
@@ -70,15 +70,15 @@ impl Program {
 
     /// The value of a condition that is the same for every environment.
     ///
-    /// With nothing to read, every access is an error; a result in spite of that does not depend on
-    /// any access.
+    /// Evaluates with an empty environment, where every access is an error; a result then does not depend on any
+    /// access.
     #[must_use]
     pub fn constant(&self) -> Option<bool> {
         self.test(&Nothing).ok()
     }
 
-    /// What each part of a condition came to, outermost first: the operands of `&&`, `||` and `!`
-    /// with their values. The step marked `decisive` is the one that settled the whole.
+    /// The outcome of each part of a condition, outermost first: the operands of `&&`, `||` and `!` with their
+    /// values. The step marked `decisive` determined the result.
     #[must_use]
     pub fn explain(&self, env: &dyn Env) -> Vec<Step> {
         explain::explain(self, env)
@@ -96,8 +96,8 @@ impl Program {
         &self.history
     }
 
-    /// How far the history operator at this index has to count: every larger number means the same to the expression,
-    /// because it only compares it with smaller ones that are written out. `None` when any number may matter.
+    /// How far the history operator at this index has to count: the expression compares the count only with
+    /// smaller literals, so larger counts make no difference. `None` when any count may matter.
     #[must_use]
     pub fn counts_to(&self, index: usize) -> Option<u64> {
         let mut most = None;

@@ -26,7 +26,7 @@ pub enum Type {
     Record(Record),
     /// A field that may be absent. Reading it gives the inner type or an error.
     Optional(Box<Type>),
-    /// Known only when the expression runs; every use is checked then.
+    /// Known only at evaluation; every use is checked then.
     Dyn,
 }
 
@@ -59,7 +59,7 @@ impl Type {
         matches!(self, Self::Int | Self::Double)
     }
 
-    /// What reading a value of this declared type gives.
+    /// The type of a value that is read from this declared type.
     pub(crate) fn read(&self) -> &Self {
         match self {
             Self::Optional(inner) => inner.read(),

@@ -1,4 +1,4 @@
-//! Where in the source text something stands.
+//! Positions in the source text.
 
 use core::fmt;
 

@@ -1,11 +1,11 @@
-//! The syntax tree: what was written, before names and types are looked at.
+//! The syntax tree, before names and types are checked.
 
 use crate::span::Span;
 
 mod print;
 pub(crate) use print::quoted;
 
-/// An expression and where it stands.
+/// An expression with its span.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expr {
     pub(crate) span: Span,
@@ -14,7 +14,7 @@ pub(crate) struct Expr {
     pub(crate) kind: Kind,
 }
 
-/// A name and where it stands.
+/// A name with its span.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Name {
     pub(crate) span: Span,

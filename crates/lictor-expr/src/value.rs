@@ -59,7 +59,7 @@ pub trait Sequence {
     /// The number of elements.
     fn len(&self) -> usize;
 
-    /// The element at an index; none when it is outside.
+    /// The element at an index; `None` when out of range.
     fn get(&self, index: usize) -> Option<Value<'_>>;
 
     /// Whether there are no elements.
@@ -67,14 +67,14 @@ pub trait Sequence {
         self.len() == 0
     }
 
-    /// Looks for a text from the first element on, as long as they are texts: how many were looked at, and whether the last
-    /// of them is the text. What can look at its elements without being asked for each is faster with one of its own.
+    /// Searches the leading text elements for a text. Returns how many were compared, and whether the last of
+    /// them is equal. Types with direct access to their elements should override this for speed.
     fn find_text(&self, text: &str) -> (usize, bool) {
         found_text((0..self.len()).map_while(|index| self.get(index)), text)
     }
 }
 
-/// How many leading texts were looked at for one, and whether the last of them is it.
+/// How many leading texts were compared, and whether the last of them is equal.
 #[inline]
 pub(crate) fn found_text<'a>(items: impl Iterator<Item = Value<'a>>, text: &str) -> (usize, bool) {
     let mut looked = 0;
@@ -93,7 +93,7 @@ pub trait Object {
     /// The value of a field; none when it is absent.
     fn get(&self, field: &str) -> Option<Value<'_>>;
 
-    /// The names of the fields that are there. Each is a field that [`Object::get`] answers.
+    /// The names of the existing fields. [`Object::get`] returns a value for each.
     fn fields(&self) -> Vec<&str>;
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use crate::history::Question;
 
-/// What an expression may look at.
+/// The inputs of an expression.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen<'a> {
     pub(crate) action: &'a Action,
@@ -23,7 +23,7 @@ pub(crate) struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    /// What a guard sees.
+    /// The inputs in a guard.
     pub(crate) fn in_graph(action: &'a Action, context: &'a Context<'_>) -> Self {
         Self {
             action,
@@ -35,14 +35,14 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// What a callback sees.
+    /// The inputs in a callback.
     pub(crate) fn in_call(call: &Call<'a>) -> Self {
         let CallContext { action, session, now, risk, annotations, .. } = *call.context;
         Self { action, facts: call.facts, session, now, risk, annotations }
     }
 }
 
-/// What one expression reads while one action is judged.
+/// The environment of one expression for one action.
 pub(crate) struct ActionEnv<'a> {
     questions: &'a [Question],
     risk: Risk,
@@ -330,7 +330,7 @@ impl Object for SessionView<'_> {
     }
 }
 
-/// Tags with how many consecutive actions carried them.
+/// Tags with the number of consecutive actions that had them.
 struct Streaks<'a>(&'a SessionState);
 
 impl Object for Streaks<'_> {
@@ -355,7 +355,7 @@ impl Object for Notes<'_> {
     }
 }
 
-/// The word for a way of touching a file, as in the log.
+/// The name of a kind of file access, as in the log.
 pub(crate) fn access_word(access: Access) -> &'static str {
     match access {
         Access::Read => "read",
@@ -376,7 +376,7 @@ pub(crate) fn access_word(access: Access) -> &'static str {
     }
 }
 
-/// The word for a zone, as in the log.
+/// The name of a zone, as in the log.
 pub(crate) fn zone_word(zone: Zone) -> &'static str {
     match zone {
         Zone::ProjectRoot => "project_root",

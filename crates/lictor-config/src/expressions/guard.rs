@@ -11,7 +11,7 @@ use super::env::{ActionEnv, Seen};
 use crate::history::{self, Question};
 use crate::sections::NamedGuard;
 
-/// A condition that is asked about actions, with the keys to the past that it asks about.
+/// A condition on actions, with the keys of the history that it reads.
 #[derive(Debug, Clone)]
 pub struct Condition {
     program: Arc<Program>,
@@ -19,19 +19,19 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// A condition in the language of `when:`. The history is told to remember what it asks about.
+    /// Compiles a condition in the language of `when:`. Its history patterns are registered in `history`.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All its errors.
     pub fn compile(source: &str, history: &mut History) -> Result<Self, Vec<CompileError>> {
         let program = Program::compile(source, &super::schema(), &Type::Bool)?;
         Ok(Self::new(&Arc::new(program), history))
     }
 
-    /// The history is told to remember what the condition asks about.
+    /// Registers the condition's history patterns in `history`.
     pub(crate) fn new(program: &Arc<Program>, history: &mut History) -> Self {
         let questions = history::questions(program, history);
-        // Most ask nothing, and nothing is one shared place.
+        // Most conditions have none, and all empty lists share one allocation.
         let questions = if questions.is_empty() { Arc::default() } else { questions.into() };
         Self { program: Arc::clone(program), questions }
     }
@@ -39,7 +39,7 @@ impl Condition {
     /// Whether it holds for an action.
     ///
     /// # Errors
-    /// Why it cannot be told. Never to be read as no.
+    /// Why it could not be evaluated. Must never be treated as `false`.
     pub fn holds(&self, action: &Action, context: &Context<'_>) -> Result<bool, String> {
         self.test(Seen::in_graph(action, context))
     }
@@ -55,7 +55,7 @@ impl Condition {
 
 /// A guard that passes while its expression is true.
 pub(crate) struct ExprGuard {
-    /// What the policy says about it.
+    /// Its definition in the policy.
     pub(crate) said: Arc<NamedGuard>,
     pub(crate) condition: Condition,
 }
@@ -85,10 +85,10 @@ impl Guard for ExprGuard {
     }
 }
 
-/// A callback that is content while its expression is true.
+/// A callback that passes while its expression is true.
 pub(crate) struct ExprCallback {
     pub(crate) condition: Condition,
-    /// What is said when it is false.
+    /// The message when it is false.
     pub(crate) message: Option<String>,
 }
 

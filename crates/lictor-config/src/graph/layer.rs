@@ -19,11 +19,11 @@ use crate::sections::tools::ToolsGuard;
 use crate::sections::{GraphNode, GuardDecides, NamedGuard, Sections};
 use crate::source::Origin;
 
-/// The guards of a file by name, in the order in which they were made.
+/// The guards of a file by name, in the order of creation.
 #[derive(Default)]
 struct Guards<'a> {
     all: Vec<(&'a str, SharedGuard)>,
-    /// Most graphs name guards in the order of the file: the next one is looked at first.
+    /// Most graphs name guards in the order of the file, so the next one is tried first.
     next: Cell<usize>,
 }
 
@@ -50,13 +50,13 @@ pub(crate) struct LayerBuilder<'a> {
     pub(crate) sections: &'a Sections,
     pub(crate) env: &'a BuildEnv,
     pub(crate) ungrounded: Ungrounded,
-    /// The verbs and objects that policies may be about. Made when it is asked for: most files have no policies.
+    /// The verbs and objects that policies may refer to. Built lazily: most files have no policies.
     pub(crate) catalogue: &'a dyn Fn() -> Catalogue,
     pub(crate) history: &'a mut History,
 }
 
 impl<'a> LayerBuilder<'a> {
-    /// The subtree, none when the file says nothing that judges, and the guard that is judged last of all.
+    /// The subtree, `None` when the file has no guards, and the guard that runs last of all.
     pub(super) fn build(&mut self, first: Vec<Node>) -> Result<(Option<Node>, Option<Node>), BuildError> {
         let guards = self.guards()?;
         let named: Vec<&str> = self.sections.policy.as_ref().map(GraphNode::leaves).unwrap_or_default();
@@ -102,7 +102,7 @@ impl<'a> LayerBuilder<'a> {
         Ok(nodes)
     }
 
-    /// A guard against commands whose effects cannot be told.
+    /// The guard for commands whose effects cannot be determined.
     pub(super) fn opaque(&self, decision: Decision) -> Node {
         let guard = guard_fn("opaque", move |_: &Action, context: &mut Context<'_>| {
             match context.facts().opaque.first() {
@@ -201,7 +201,7 @@ impl<'a> LayerBuilder<'a> {
     }
 }
 
-/// A guard that is for some only.
+/// A guard that applies to some agents or tasks only.
 struct ForSome<G> {
     guard: G,
     audience: Audience,

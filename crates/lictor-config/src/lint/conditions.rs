@@ -1,4 +1,4 @@
-//! Conditions that nothing can make true, or nothing false, with the fewest parts that are to blame.
+//! Conditions that are never true or never false, with the smallest set of parts that causes it.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use crate::reader::Reader;
 use crate::sections::{GuardDecides, PolicyCallback};
 use crate::yaml::Tree;
 
-/// A condition that can come out in one way only.
+/// A condition with only one possible outcome.
 pub(super) struct Settled {
     /// How.
     pub(super) truth: bool,
     /// Why: `A` and `B` cannot both hold.
     pub(super) why: String,
-    /// The smallest stretch with the parts that are to blame.
+    /// The smallest span that contains the parts that cause it.
     pub(super) span: Span,
 }
 
 impl Lint<'_> {
-    /// Whether a condition is settled whatever it is applied to, except that it may have no value.
+    /// Whether a condition has the same outcome for every input, apart from having no value.
     pub(super) fn settled(&self, program: &Program, tree: &Tree) -> Option<Settled> {
         let (truth, parts) = match program.outlook(&expressions::schema()) {
             Outlook::Never(parts) => (false, parts),
@@ -79,7 +79,7 @@ fn intent(lint: &mut Lint<'_>) {
     let places = lint.file.tree.at(&["intent"]).map(Tree::items).unwrap_or_default();
     let places: Vec<&Tree> = places.into_iter().filter_map(|item| item.get("require")).collect();
     let rules = lint.file.sections.intent.iter().filter_map(|section| section.rules.get()).flatten();
-    // For each type of task, the requirements so far.
+    // The requirements so far, by task type.
     let mut before: BTreeMap<&str, Vec<(&Program, usize)>> = BTreeMap::new();
     for (rule, place) in rules.zip(places) {
         let tasks = rule.tasks.join("`, `");

@@ -1,4 +1,4 @@
-//! Branches of the graph that are never taken, guards that never matter, boundaries that can be gone around.
+//! Branches of the graph that are never taken, guards that never matter, boundaries that can be bypassed.
 
 use lictor_core::{Decision, Layer, Value};
 
@@ -57,7 +57,7 @@ impl Values {
 
 #[derive(Clone, Copy, Default)]
 struct Place {
-    /// What can go around a block from here.
+    /// The combinator above that can override a block here.
     around: Option<&'static str>,
     below_not: bool,
 }
@@ -66,7 +66,7 @@ struct Walk<'a> {
     lint: &'a Lint<'a>,
     sections: &'a Sections,
     found: Vec<(Span, String, String)>,
-    /// Guards that spend something, met before any boundary.
+    /// Guards that spend budget, seen before any boundary.
     spenders: Vec<(Span, &'a str)>,
 }
 
@@ -140,7 +140,7 @@ impl<'a> Walk<'a> {
                     Some(otherwise) => self.visit(otherwise, tree.get("otherwise").unwrap_or(tree), place),
                     None => Values::of([Value::Pass]),
                 };
-                // What is settled may still have no value, unless nothing is read at all.
+                // A condition with one outcome may still have no value, unless it reads nothing.
                 let fault = condition.constant().is_none().then_some(Value::Error);
                 let taken = match settled.map(|settled| settled.truth) {
                     Some(true) => vec![yes],
@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
         nodes.iter().zip(trees).map(|(node, tree)| self.visit(node, tree, place)).collect()
     }
 
-    /// What stands after a node that always passes is never asked.
+    /// Nodes after one that always passes are never evaluated.
     fn settled(&mut self, values: &[Values], list: Option<&Tree>) {
         let trees = list.map(Tree::items).unwrap_or_default();
         let Some(index) = values.iter().position(|values| values.always(Value::Pass)) else { return };
@@ -198,7 +198,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What a built-in guard can say, where its section bounds it.
+/// The possible values of a built-in guard, as far as its section limits them.
 fn built_in_values(sections: &Sections, name: &str) -> Values {
     match name {
         "risk" => {
@@ -223,7 +223,7 @@ fn around(place: Place, possible: bool, word: &'static str) -> Place {
     Place { around: place.around.or(possible.then_some(word)), ..place }
 }
 
-/// What the n-th least strict of several nodes can be.
+/// The possible values of the n-th least strict of several nodes.
 fn combine(values: &[Values], rank: usize) -> Values {
     // A value is possible when some node has it, enough nodes can be at most it, and enough can be at least it.
     let possible = |value: Value| {

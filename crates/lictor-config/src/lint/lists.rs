@@ -50,7 +50,7 @@ fn repeated(lint: &mut Lint<'_>, path: &[&str]) {
     }
 }
 
-/// A red line wins: what it covers need not be blocked and cannot be allowed.
+/// A red line wins: a path that it covers need not be blocked and cannot be allowed.
 fn red_lines_over_the_rest(lint: &mut Lint<'_>) {
     let red = entries(lint, &["boundaries", "red_line_files"]);
     if lint.file.sections.boundaries.as_ref().is_some_and(|it| it.red_line_mode != Default::default()) {
@@ -93,7 +93,7 @@ fn exceptions_without_rules(lint: &mut Lint<'_>) {
     }
 }
 
-/// Rules about the past are lifted by the file that says them.
+/// Only the file that defines a history rule can make exceptions to it.
 fn exceptions_from_no_sequence(lint: &mut Lint<'_>) {
     let sections = &lint.file.sections;
     if sections.tools.is_some() || !sections.scoped_tools.is_empty() {

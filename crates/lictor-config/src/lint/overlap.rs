@@ -1,4 +1,4 @@
-//! Entries that another entry of the same list already stands for, and rules that an earlier one leaves nothing to.
+//! Entries that another entry of the same list already covers, and rules that an earlier rule makes redundant.
 
 use lictor_core::policy::ANY;
 
@@ -9,8 +9,7 @@ use crate::history::pattern;
 use crate::sections::{PolicyEffect, PolicyRule};
 use crate::yaml::Tree;
 
-/// Whether everything that the second stands for is something that the first stands for. `false` where that is not
-/// known.
+/// Whether the first covers everything that the second covers. `false` if unknown.
 type Covers = fn(&str, &str) -> bool;
 
 /// Lists in which one entry that fits is enough.
@@ -45,7 +44,7 @@ pub(super) fn look(lint: &mut Lint<'_>) {
     policies(lint);
 }
 
-/// Paths and globs: a path stands for everything below it.
+/// Paths and globs: a path covers everything below it.
 pub(super) fn paths(wide: &str, narrow: &str) -> bool {
     let tidy = |path: &str| path.trim_start_matches("./").trim_end_matches('/').to_owned();
     let (wide, narrow) = (tidy(wide), tidy(narrow));
@@ -65,7 +64,7 @@ fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '[', '{', '\\', '!'])
 }
 
-/// Globs of files and tools. Between two globs only what shows in their words is known.
+/// Globs of files and tools. Two globs are compared only by their text.
 fn globs(wide: &str, narrow: &str) -> bool {
     if !is_glob(narrow) {
         return fast_glob::glob_match(wide, narrow);
@@ -82,7 +81,7 @@ fn globs(wide: &str, narrow: &str) -> bool {
     })
 }
 
-/// Hosts: `*.domain` stands for everything below the domain.
+/// Hosts: `*.domain` covers everything below the domain.
 fn hosts(wide: &str, narrow: &str) -> bool {
     let tidy = |host: &str| host.trim_end_matches('.').to_ascii_lowercase();
     let (wide, narrow) = (tidy(wide), tidy(narrow));
@@ -106,14 +105,14 @@ fn contradictions(lint: &mut Lint<'_>, good: [&str; 2], bad: [&str; 2], word: &s
     }
 }
 
-/// What is required first twice, or together with a special case of it.
+/// Prerequisites that are listed twice, or together with a special case.
 fn prerequisites(lint: &mut Lint<'_>) {
     let Some(Tree { value: crate::yaml::Yaml::Map(rules), .. }) =
         lint.file.tree.at(&["tools", "require_first"])
     else {
         return;
     };
-    // What is undone or expires may have to be done again although the other still counts.
+    // A prerequisite that is invalidated or expires may be needed again although the other still counts.
     if ["invalidate", "expire"].iter().any(|key| lint.file.tree.at(&["tools", key]).is_some()) {
         return;
     }
@@ -194,7 +193,7 @@ fn triggers(wide: &PolicyRule, narrow: &PolicyRule) -> bool {
     let list = |wide: &[String], narrow: &[String]| {
         wide.is_empty() || (!narrow.is_empty() && narrow.iter().all(|entry| wide.contains(entry)))
     };
-    // Paths and hosts are one filter: an effect passes it when one of either fits.
+    // Paths and hosts are one filter: an effect passes when one of either matches.
     let places = |rule: &PolicyRule| rule.paths.iter().chain(&rule.hosts).cloned().collect::<Vec<_>>();
     word(&wide.verb, &narrow.verb)
         && word(&wide.object, &narrow.object)

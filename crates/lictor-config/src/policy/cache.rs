@@ -1,16 +1,16 @@
-//! A policy as bytes, so that a hook does not read YAML.
+//! A policy as bytes, so that a hook does not parse YAML.
 
 use lictor_core::Digest;
 
 use super::PolicyBundle;
 use crate::source::Source;
 
-/// Changes with the form of what follows it: with the sources of its types.
+/// The header, which changes with the source code of the stored types.
 const HEAD: &str = concat!("lictor policy ", env!("LICTOR_POLICY_FORM"));
 
 impl PolicyBundle {
-    /// The policy of those files as bytes under a seal, which is made of the files and the bytes by whoever keeps a
-    /// secret. `None` only when it cannot be stored; then it is read anew each time.
+    /// The policy of these files as bytes with a seal. `seal` computes it over the files and the bytes with a
+    /// secret key. `None` only when the policy cannot be stored; then it is parsed each time.
     #[must_use]
     pub fn to_cache(&self, sources: &[Source], seal: impl FnOnce(&[&[u8]]) -> Digest) -> Option<Vec<u8>> {
         let body = postcard::to_stdvec(self).ok()?;
@@ -20,8 +20,8 @@ impl PolicyBundle {
         Some(bytes)
     }
 
-    /// The policy of such bytes, when their seal is that of these very files. Anything else is as good as no cache: who
-    /// can write the file cannot write a policy.
+    /// The policy of such bytes, if their seal matches exactly these files. Otherwise the cache is ignored: write
+    /// access to the cache file is not enough to change the policy.
     #[must_use]
     pub fn from_cache(
         bytes: &[u8],
@@ -37,7 +37,7 @@ impl PolicyBundle {
     }
 }
 
-/// One seal over the files and what was made of them: a hook hashes each byte once.
+/// One seal over the files and their stored policy, so that a hook hashes each byte once.
 fn sealed(sources: &[Source], body: &[u8], seal: impl FnOnce(&[&[u8]]) -> Digest) -> Digest {
     let mut parts = super::parts_of(super::VERSION, sources);
     parts.push(body);

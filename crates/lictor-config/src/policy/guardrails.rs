@@ -10,8 +10,8 @@ use crate::sections::Completion;
 use crate::source::Origin;
 
 impl PolicyBundle {
-    /// Who speaks to the agent after tool calls. Names of the user's and the managed file say whose they are, so that
-    /// a repository's provider cannot take another's place.
+    /// The feedback providers. Names from the user's and the managed file have a prefix, so that a repository's
+    /// provider cannot replace another.
     #[must_use]
     pub fn feedback(&self) -> Vec<Provider> {
         let of = |layer: &Layered| {
@@ -22,8 +22,8 @@ impl PolicyBundle {
         self.layers.iter().flat_map(of).collect()
     }
 
-    /// What must hold before the agent may stop: all that any file says. Where the user or the managed file has a
-    /// word on it, a repository can ask for more, but its rounds, deadlines and budgets do not let the agent go.
+    /// The completion gate: the checks of all files together. If the user or the managed file has one, a
+    /// repository can add checks, but its rounds, deadlines and budgets do not release the agent.
     #[must_use]
     pub fn gate(&self) -> Option<Gate> {
         let said: Vec<(&Layered, &Completion)> = self

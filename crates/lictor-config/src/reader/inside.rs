@@ -1,12 +1,12 @@
-//! From a place inside a scalar's text to its place in the file.
+//! Maps a position inside a scalar's text to its position in the file.
 
 use super::Reader;
 use crate::diagnostic::Span;
 use crate::yaml::{Tree, Yaml};
 
 impl Reader<'_> {
-    /// Where bytes `start..end` of a scalar's text stand in the file. The whole scalar when it is written in a way
-    /// (folded, over several lines) where that cannot be told.
+    /// The span of bytes `start..end` of a scalar's text in the file. The whole scalar if its style (folded, over
+    /// several lines) does not allow it.
     pub(crate) fn inside(&self, tree: &Tree, start: usize, end: usize) -> Span {
         let Yaml::Scalar { text, .. } = &tree.value else { return tree.span };
         if text.is_empty() {
@@ -19,7 +19,7 @@ impl Reader<'_> {
         Span { line: from.0, column: from.1, end_line: to.0, end_column: to.1 }
     }
 
-    /// The line and column of every character of the text, and of its end. Empty when they cannot be told.
+    /// The line and column of every character of the text, and of its end. Empty when they cannot be determined.
     fn positions(&self, span: Span, text: &str) -> Vec<(usize, usize)> {
         let raw = |line: usize| self.lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
         let first: Vec<char> = raw(span.line).chars().skip(span.column.saturating_sub(1)).collect();
@@ -33,7 +33,7 @@ impl Reader<'_> {
             }
             _ => block(text, span, &raw),
         };
-        // A scalar that was read in another way than it was parsed has another length.
+        // If the lengths differ, the positions do not correspond to the parsed text.
         if found.len() == text.chars().count() + 1 { found } else { Vec::new() }
     }
 }

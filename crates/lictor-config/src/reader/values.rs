@@ -11,7 +11,7 @@ use crate::diagnostic::suggest;
 use crate::expressions;
 use crate::yaml::{Tree, Yaml};
 
-/// How large a compiled regular expression may become: the limit of the guards that use it.
+/// The maximum size of a compiled regular expression: the limit of the guards that use it.
 pub(crate) const REGEX_SIZE: usize = 1 << 20;
 
 /// Words for decisions.
@@ -74,7 +74,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Text that says something.
+    /// Text that is not empty.
     pub(crate) fn sentence(&mut self, tree: &Tree, what: &str) -> Option<String> {
         let text = self.text(tree, what)?;
         if text.trim().is_empty() {
@@ -84,7 +84,7 @@ impl Reader<'_> {
         Some(text)
     }
 
-    /// A list of texts that each say something.
+    /// A list of texts that are not empty.
     pub(crate) fn texts(&mut self, tree: &Tree, what: &str) -> Option<Vec<String>> {
         self.each(tree, what, Self::sentence)
     }
@@ -205,7 +205,7 @@ impl Reader<'_> {
     /// A regular expression that can be matched in linear time.
     pub(crate) fn regex(&mut self, tree: &Tree, what: &str) -> Option<String> {
         let source = self.text(tree, what)?;
-        // A block (`|`) ends with a line break that is not meant.
+        // A block (`|`) ends with an unintended line break.
         let source = source.strip_suffix('\n').map_or(source.clone(), str::to_owned);
         if source.is_empty() {
             self.error(tree.span, format!("{what} is empty and would match everything"), "leave it out");
@@ -312,14 +312,14 @@ impl Reader<'_> {
         }
     }
 
-    /// A problem of an expression, shown at its place inside the scalar.
+    /// Reports an error of an expression at its place inside the scalar.
     pub(crate) fn compile_error(&mut self, tree: &Tree, error: CompileError) {
         let span = self.inside(tree, error.span.start as usize, error.span.end as usize);
         self.error(span, error.message, error.help.unwrap_or_default());
     }
 }
 
-/// What other tools call a decision.
+/// The names of decisions in other tools.
 fn another_word(word: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().as_str() {
         "deny" | "refuse" | "reject" | "forbid" | "stop" | "error" => "block",
@@ -346,7 +346,7 @@ fn unclosed(glob: &str) -> Option<char> {
     open.pop()
 }
 
-/// A value as JSON. Words that YAML takes for numbers, booleans or nothing are those.
+/// A value as JSON. Unquoted words follow YAML: numbers, booleans and null.
 fn data(tree: &Tree) -> Json {
     match &tree.value {
         Yaml::Scalar { text, quoted: true } => Json::from(text.as_str()),
@@ -366,7 +366,7 @@ pub fn millis(text: &str) -> Option<u64> {
     let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let (number, unit) = text.split_at_checked(digits)?;
     let (number, decimals) = number.split_once('.').unwrap_or((number, "0"));
-    // Nothing is shorter than a millisecond, and more digits would not be exact.
+    // A duration has at least one millisecond, and more digits would not be exact.
     if decimals.is_empty() || decimals.len() > 9 || decimals.contains('.') {
         return None;
     }

@@ -80,7 +80,7 @@ pub struct ApprovalsConfig {
     pub elicitation_counts: bool,
     /// The address of the page where people answer.
     pub page: Option<String>,
-    /// Who has to say yes.
+    /// Who has to approve.
     pub quorum: Quorum,
 }
 

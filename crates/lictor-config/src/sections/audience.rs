@@ -1,4 +1,4 @@
-//! `for:`: for whom a rule is.
+//! `for:`: to whom a rule applies.
 
 use lictor_core::Audience;
 
@@ -30,7 +30,7 @@ pub(crate) const FOR: Key = Key::new(
     "For whom it is. For all when it is not said.",
 );
 
-/// The `for` of a map; everybody when there is none.
+/// The `for` of a map; everybody if absent.
 pub(crate) fn of(r: &mut Reader<'_>, f: &Fields<'_>) -> Audience {
     let Some(f) = f.get("for").and_then(|tree| r.fields(tree, &TABLE)) else { return Audience::default() };
     Audience {
@@ -41,7 +41,7 @@ pub(crate) fn of(r: &mut Reader<'_>, f: &Fields<'_>) -> Audience {
     }
 }
 
-/// A section that may stand once, or as a list of several: at most one of them for all.
+/// A section that may occur once, or as a list: at most one entry may apply to all.
 pub(crate) fn each<T>(
     r: &mut Reader<'_>,
     tree: &Tree,

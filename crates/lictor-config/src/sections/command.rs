@@ -19,7 +19,7 @@ pub(crate) static SECTION: Section = Section {
     guards: &[],
 };
 
-/// How long a program may take when nobody says.
+/// The default timeout of a program.
 const DEFAULT_TIMEOUT: u64 = 4_000;
 
 pub(crate) const COMMAND: Key = Key::new(
@@ -57,7 +57,7 @@ pub struct Command {
     pub argv: Vec<String>,
     /// In milliseconds.
     pub timeout: u64,
-    /// What of the project decides what it does, to be pinned with it.
+    /// The project files that determine what it does, to be pinned with it.
     pub reads: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn of(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Command> {
     Some(Command { argv, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT), reads })
 }
 
-/// Refuses beside an expression what only a program has.
+/// Refuses keys that only apply to programs beside an expression.
 pub(crate) fn only_for_programs(r: &mut Reader<'_>, f: &Fields<'_>) {
     if let Some(place) = f.get("timeout") {
         r.error(place.span, "an expression has no timeout", "leave it out; its cost is bounded");
@@ -85,7 +85,7 @@ pub(crate) fn only_for_programs(r: &mut Reader<'_>, f: &Fields<'_>) {
     }
 }
 
-/// What of the project a program reads.
+/// The project files that a program reads.
 pub(crate) fn reads(r: &mut Reader<'_>, f: &Fields<'_>) -> Vec<String> {
     r.field(f, "reads", Reader::paths).unwrap_or_default()
 }

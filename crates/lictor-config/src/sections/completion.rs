@@ -28,10 +28,10 @@ pub(crate) static SECTION: Section = Section {
 
 /// Deeper requirements are refused.
 const MAX_DEPTH: usize = 8;
-/// The words for levels.
+/// The names of levels.
 pub(crate) const LEVELS: [(&str, Level); 4] =
     [("LOW", Level::Low), ("MEDIUM", Level::Medium), ("HIGH", Level::High), ("CRITICAL", Level::Critical)];
-/// Keys that stand at the top of the section only.
+/// Keys that are allowed only at the top of the section.
 const TOP: [&str; 4] = ["max_rounds", "patience", "subagents", "for"];
 const DEFAULT_TIMEOUT: u64 = 600_000;
 
@@ -109,7 +109,7 @@ pub struct Completion {
     pub subagents: Option<Check>,
     /// How often the agent is sent back.
     pub max_rounds: u32,
-    /// How often for the very same shortfall.
+    /// How often for the same shortfall.
     pub patience: u32,
 }
 
@@ -156,7 +156,7 @@ fn requirement(r: &mut Reader<'_>, tree: &Tree, depth: usize) -> Option<Check> {
     let kinds = ["all", "any", "files", "changed", "command", "findings", "todos"];
     let mut given: Vec<&str> = kinds.into_iter().filter(|kind| f.get(kind).is_some()).collect();
     let (Some(kind), None) = (given.pop(), given.pop()) else {
-        // A key that is not known has been reported already.
+        // An unknown key has been reported already.
         let known = f.iter().all(|(key, _)| TABLE.key(&key.text).is_some());
         let several = kinds.iter().any(|kind| f.get(kind).is_some());
         let (message, help) = match (several, known) {

@@ -24,7 +24,7 @@ pub(crate) static SECTION: Section = Section {
 };
 
 const MOMENTS: [&str; 6] = ["pre-commit", "pre-push", "session-start", "session-end", "ci", "manual"];
-/// How long a reviewer may take when nobody says.
+/// The default timeout of a reviewer.
 const DEFAULT_TIMEOUT: u64 = 300_000;
 
 static SAVED: Table = Table {
@@ -126,14 +126,14 @@ pub(crate) static COUNCIL: Table = Table {
 /// The councils of a file, by name.
 pub type Councils = BTreeMap<String, Council>;
 
-/// Reviewers that look at the same files at the same moment.
+/// Reviewers that review the same files at the same moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Council {
-    /// Moments, by their word.
+    /// Moments, by name.
     pub on: Vec<String>,
     /// Globs of files after whose saving it meets.
     pub saved: Vec<String>,
-    /// What it looks at: `staged`, `diff`, `full`, or globs.
+    /// What it reviews: `staged`, `diff`, `full`, or globs.
     pub scope: Vec<String>,
     /// Whether files that mention one of them are added.
     pub dependents: bool,
@@ -152,7 +152,7 @@ pub struct Council {
 pub struct Reviewer {
     /// Its name.
     pub name: String,
-    /// What it runs, unless a preset says.
+    /// What it runs, unless it has a preset.
     pub command: Option<Command>,
     /// A ready-made one.
     pub preset: Option<String>,
@@ -164,7 +164,7 @@ pub struct Reviewer {
     pub globs: Vec<String>,
     /// How bad a failure is.
     pub level: Option<String>,
-    /// An agent that is handed the plan.
+    /// An agent that receives the plan.
     pub agent: bool,
 }
 

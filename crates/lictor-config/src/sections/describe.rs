@@ -134,7 +134,7 @@ static TOOL: Table = Table {
 /// The longest word for the catalogue.
 const MAX_WORD: usize = 40;
 
-/// Descriptions as they were written, checked: a name, and the rest as JSON, which every cache can hold.
+/// Checked descriptions as written: a name, and the rest as JSON, which any cache format can hold.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct DescribeSection {
     verbs: Vec<String>,
@@ -212,7 +212,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<DescribeSection> {
     Some(section)
 }
 
-/// A problem that names a key or an effect, at the place of that word and with a suggestion.
+/// The place and a suggestion for a problem that names a key or an effect.
 fn at_its_place(problem: &str, body: &Tree) -> Option<(Span, String, String)> {
     let word = problem.split('`').nth(1)?;
     if problem.starts_with("unknown field") {
@@ -228,11 +228,11 @@ fn at_its_place(problem: &str, body: &Tree) -> Option<(Span, String, String)> {
     None
 }
 
-/// The effects that descriptions of one's own programs mostly need.
+/// The effects that descriptions of own programs need most often.
 const EFFECTS: [&str; 8] =
     ["destroys", "destroys-all", "drops", "drops-part", "changes", "publishes", "reveals", "persists"];
 
-/// The first entry of a map, however deep, that is wanted.
+/// The first entry that `wanted` selects, at any depth.
 fn find(tree: &Tree, wanted: &dyn Fn(&YamlKey, &Tree) -> Option<Span>) -> Option<Span> {
     match &tree.value {
         Yaml::Map(entries) => {
@@ -243,7 +243,7 @@ fn find(tree: &Tree, wanted: &dyn Fn(&YamlKey, &Tree) -> Option<Span>) -> Option
     }
 }
 
-/// Words of the user's own: as the catalogue's are written, so that a message reads the same.
+/// The user's own words, in the same form as the catalogue's, so that messages are uniform.
 fn concepts(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Vec<String>> {
     r.each(tree, what, |r, tree, what| {
         let word = r.sentence(tree, what)?;
@@ -263,7 +263,8 @@ fn concepts(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Vec<String>> 
     })
 }
 
-/// A task is another kind of action to every rule, so that rules about tools do not see it any more: no repository may say so.
+/// A submitted task is another kind of action, to which rules about tools do not apply: a repository may not
+/// declare one.
 fn submits(r: &mut Reader<'_>, tree: &Tree) {
     let Yaml::Map(entries) = &tree.value else { return };
     let kind =
@@ -277,7 +278,7 @@ fn submits(r: &mut Reader<'_>, tree: &Tree) {
     }
 }
 
-/// What to write instead of a word that nobody knows, or how to make it known.
+/// The suggestion for an unknown word: a known one, or how to define it.
 pub(crate) fn how_to_say(word: &str, which: &str, known: &[&str]) -> String {
     match closest(word, known.iter().copied()) {
         Some(_) => suggest(word, "", known.iter().copied()),
@@ -288,7 +289,7 @@ pub(crate) fn how_to_say(word: &str, which: &str, known: &[&str]) -> String {
     }
 }
 
-/// Verbs and objects have to be words that policies can be about.
+/// Verbs and objects must be words of the catalogue.
 fn words(r: &mut Reader<'_>, tree: &Tree, catalogue: &Catalogue) {
     match &tree.value {
         Yaml::Map(entries) => {
@@ -326,7 +327,7 @@ fn program(name: &str, body: Value) -> Result<programs::Program, String> {
     source.read(&mut |_| None).map_err(|error| error.to_string())
 }
 
-/// An option that a description takes something from has a value, without being listed again.
+/// An option that a description reads takes a value, without being listed again.
 fn takes_values(map: &mut Map<String, Value>) {
     const PLACES: [&str; 7] = ["reads", "writes", "deletes", "runs", "shell", "sql", "uploads"];
     fn texts(value: &Value, found: &mut Vec<String>) {

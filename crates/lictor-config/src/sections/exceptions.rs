@@ -75,7 +75,7 @@ fn exception(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<RuleException> {
             return None;
         }
     }
-    // What was given and cannot be read has been told.
+    // Invalid values have been reported already.
     let read = [&file, &tool, &command].into_iter().flatten().count();
     let only_for_sequences = command.is_some() && !rule.starts_with("require_first");
     if only_for_sequences {

@@ -75,7 +75,7 @@ pub(crate) static TABLE: Table = Table {
     ],
 };
 
-/// What says something, by its key.
+/// The keys of the sources.
 const SOURCES: [&str; 6] = ["say", "deadline", "budget", "failures", "findings", "command"];
 /// The part of a budget, in thousandths, from which on it is urgent.
 const URGENT: u16 = 800;

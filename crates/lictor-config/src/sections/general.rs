@@ -1,4 +1,4 @@
-//! Settings that are not about guards.
+//! Settings that do not concern guards.
 
 use lictor_core::Decision;
 use lictor_guards::Pack;

@@ -115,7 +115,7 @@ pub(crate) static WHEN: Table = Table {
         ),
     ],
 };
-/// The combinators, each by the key that makes it one.
+/// The combinators, each by its key.
 pub(crate) static COMBINATORS: [&Table; 6] = [&ALL, &ANY, &NOT, &THRESHOLD, &ESCALATE, &WHEN];
 
 /// A node of the policy graph.
@@ -148,11 +148,11 @@ pub enum GraphNode {
         /// The children.
         of: Vec<GraphNode>,
     },
-    /// A check with a way around it.
+    /// A check with an override.
     Escalate {
         /// The check.
         primary: Box<GraphNode>,
-        /// The way around it.
+        /// The override.
         fallback: Box<GraphNode>,
         /// Going around is at least a question.
         needs_human: bool,
@@ -199,7 +199,7 @@ impl GraphNode {
     }
 }
 
-/// Where a node stands, as far as `when` without `otherwise` cares.
+/// The parent of a node, as far as `when` without `otherwise` depends on it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Parent {
     /// At the top or directly below `all`.
@@ -322,7 +322,7 @@ impl Graph<'_> {
             }
             _ => {
                 let condition = r.field(&f, "when", Reader::condition);
-                // A branch stands where the condition stands.
+                // A branch has the parent of its condition.
                 let then = f.get("then").and_then(|tree| self.node(r, tree, parent, depth + 1));
                 let otherwise = f.get("otherwise");
                 if otherwise.is_none() && parent == Parent::Other {
@@ -366,7 +366,8 @@ impl Graph<'_> {
         Some(GraphNode::Threshold { at_least, of })
     }
 
-    /// The nodes below a combinator. None when any of them is not right, so that counts are not judged on a part.
+    /// The nodes below a combinator. `None` when any of them is invalid, so that counts are not checked on a part
+    /// of the list.
     fn children(
         &self,
         r: &mut Reader<'_>,
@@ -401,7 +402,7 @@ impl Graph<'_> {
         if own.clone().any(|guard| guard == name) || configured().any(|guard| guard == name) {
             return Some(GraphNode::Leaf(name));
         }
-        // What is wrong with its definition has been said.
+        // The error in its definition has been reported.
         if self.sections.refused_guards.contains(&name) {
             return None;
         }

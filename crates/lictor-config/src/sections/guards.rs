@@ -88,7 +88,7 @@ pub struct NamedGuard {
     pub name: String,
     /// Who decides.
     pub by: GuardDecides,
-    /// What counts when it does not pass.
+    /// The decision when it does not pass.
     pub decision: Decision,
     /// Why not.
     pub reason: String,
@@ -96,12 +96,12 @@ pub struct NamedGuard {
     pub fix: String,
     /// What kind of check it is.
     pub layer: Layer,
-    /// What it leaves for others when it objects.
+    /// The annotations and tags that it adds when it objects.
     #[serde(with = "crate::as_text")]
     pub remarks: Remarks,
 }
 
-/// Who decides about a guard of the author's own.
+/// What decides a guard of the author's own.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum GuardDecides {
     /// An expression.
@@ -167,7 +167,7 @@ fn guard(r: &mut Reader<'_>, key: &YamlKey, f: &Fields<'_>) -> Option<NamedGuard
     Some(NamedGuard { name: key.text.clone(), by, decision, reason, fix, layer, remarks })
 }
 
-/// What it leaves for others when it objects.
+/// The annotations and tags that it adds when it objects.
 fn remarks(r: &mut Reader<'_>, f: &Fields<'_>) -> Remarks {
     let risk = r.field(f, "risk", Reader::fraction).and_then(Risk::from_fraction).unwrap_or_default();
     let annotations = r.field(f, "annotations", Reader::data).unwrap_or_default();

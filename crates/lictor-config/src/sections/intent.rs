@@ -53,10 +53,10 @@ pub(crate) static TABLE: Table = Table {
 /// Rules on submitted tasks.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct IntentSection {
-    /// In the order of the file. Most actions are no submitted tasks and never ask for them.
+    /// In the order of the file. Deferred, because most actions are not submitted tasks and never need them.
     #[serde(deserialize_with = "crate::shared::one")]
     pub rules: Arc<Deferred<Vec<TaskRule>>>,
-    /// Whether one of them asks about the past: then the session has to keep what it asks about.
+    /// Whether one of them uses the history, which the session then has to track.
     pub asks_past: bool,
     /// Types of task that need nothing.
     pub known: Vec<String>,
@@ -102,7 +102,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<IntentSection> {
     Some(section)
 }
 
-/// Reason and fix, which have to be there because a block without them cannot be acted on.
+/// Reason and fix, which are required because an agent cannot act on a block without them.
 pub(crate) fn objection(r: &mut Reader<'_>, f: &Fields<'_>) -> (Option<String>, Option<String>) {
     let missing = match (f.get("reason").is_none(), f.get("fix").is_none()) {
         (true, true) => Some("there is no `reason` and no `fix`"),
@@ -126,10 +126,10 @@ fn guard(layer: &mut LayerBuilder<'_>) -> Option<Tasks> {
     Some(guard)
 }
 
-/// The guard `intent`, made when the first task is submitted.
+/// The guard `intent`, built when the first task is submitted.
 struct Tasks {
     section: IntentSection,
-    /// None for a stored policy that another version wrote.
+    /// `None` for a stored policy that another version wrote.
     intent: OnceLock<Option<Intent>>,
 }
 

@@ -94,7 +94,7 @@ static REMEMBERED: Table = Table {
     ],
 };
 
-/// What a file says about what nobody described.
+/// A file's settings for tools without a description.
 #[derive(Default)]
 pub(crate) struct Unknown {
     pub(crate) tools: Option<KnownToolsConfig>,

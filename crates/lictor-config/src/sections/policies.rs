@@ -143,13 +143,13 @@ pub(crate) static TABLE: Table = Table {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PolicyEffect {
-    /// The agent and the log are told.
+    /// Tells the agent and writes to the log.
     Inform,
     /// It is refused.
     Block,
 }
 
-/// Who is asked about a triggered policy.
+/// The callback of a triggered policy.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum PolicyCallback {
     /// A program.
@@ -158,7 +158,7 @@ pub enum PolicyCallback {
     Expr {
         /// Fine when true.
         program: Arc<Program>,
-        /// What is said when it is false.
+        /// The message when it is false.
         message: Option<String>,
     },
 }
@@ -166,7 +166,7 @@ pub enum PolicyCallback {
 /// One rule on verb and object.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PolicyRule {
-    /// What people call it.
+    /// Its name.
     pub name: String,
     /// What is done.
     pub verb: String,
@@ -180,17 +180,17 @@ pub struct PolicyRule {
     pub tools: Vec<String>,
     /// Only for this many.
     pub cardinality: Option<Cardinality>,
-    /// Whether a person must say yes.
+    /// Whether a person must approve.
     pub requires_confirmation: bool,
     /// Who is asked.
     pub callback: Option<PolicyCallback>,
-    /// What happens when nobody is asked.
+    /// What happens when neither a person nor a callback decides.
     pub effect: Option<PolicyEffect>,
     /// What is said.
     pub message: Option<String>,
     /// What to do instead.
     pub fix: Option<String>,
-    /// What every violation of it carries.
+    /// Data that is copied to every violation.
     #[serde(with = "crate::as_text")]
     pub metadata: Map<String, Json>,
     /// For whom it is.

@@ -63,7 +63,7 @@ pub enum Socket {
 }
 
 impl Socket {
-    /// The word in the file.
+    /// The name in the file.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -75,11 +75,11 @@ impl Socket {
     }
 }
 
-/// How much of the network the sandbox has. Later is less.
+/// How much of the network the sandbox can use, from most to least.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunNetwork {
-    /// What the machine has.
+    /// The whole network.
     #[default]
     All,
     /// Between the agent's own processes.
@@ -88,12 +88,12 @@ pub enum RunNetwork {
     None,
 }
 
-/// What the sandbox shows and reaches.
+/// The configuration of the sandbox.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunConfig {
     /// Services that are open.
     pub sockets: Vec<Socket>,
-    /// What is empty inside, as written.
+    /// Paths that are hidden inside, as written.
     pub hide: Vec<String>,
     /// The network.
     pub network: RunNetwork,

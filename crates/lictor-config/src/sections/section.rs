@@ -1,4 +1,4 @@
-//! What a section consists of.
+//! The definition of a section.
 
 use std::sync::Arc;
 
@@ -10,12 +10,13 @@ use crate::reader::{Fields, Reader};
 use crate::table::Key;
 use crate::yaml::Tree;
 
-/// A section of a policy file: keys that belong together, how they are read, and the guards that they configure. A record
-/// of functions instead of a trait, so that the list of all sections is a constant and the tables are made from it.
+/// A section of a policy file: keys that belong together, their reader, and the guards that they configure. A
+/// record of functions instead of a trait, so that the list of all sections is a constant and the tables are
+/// derived from it.
 pub(crate) struct Section {
-    /// Its keys at the top of the file, with what may stand there and what the reference says.
+    /// Its top-level keys, with their shapes and reference texts.
     pub(crate) keys: &'static [Key],
-    /// Reads them. What sections before it in the list say is known.
+    /// Reads them. The sections before it in the list have been read already.
     pub(crate) read: fn(&mut Reader<'_>, &Fields<'_>, &mut Sections),
     /// The guards that it configures.
     pub(crate) guards: &'static [BuiltIn],
@@ -45,7 +46,7 @@ pub(crate) fn value<T>(
     read(r, file.get(key)?)
 }
 
-/// A guard that may not be configured, as the graph wants it.
+/// An optional guard in the form that the graph needs.
 pub(crate) fn share<G: Guard + 'static>(guard: Option<G>) -> Result<Option<SharedGuard>, BuildError> {
     Ok(guard.map(|guard| Arc::new(guard) as SharedGuard))
 }

@@ -49,9 +49,9 @@ const DAY: u64 = 24 * 60 * 60 * 1_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Away {
-    /// The team's policy does not count, and that is recorded.
+    /// The team's policy is not applied, and that is recorded.
     Pass,
-    /// The policy that was fetched last counts, until it is too old; then nothing passes.
+    /// The last fetched policy applies until it is too old; then everything is blocked.
     #[default]
     LastGood,
     /// Nothing passes.
@@ -93,9 +93,9 @@ pub(crate) static SERVER: Table = Table {
 pub struct ServerConfig {
     /// Its address.
     pub url: String,
-    /// What happens while it cannot be reached, if it is said.
+    /// What happens while it cannot be reached, if set.
     pub away: Option<Away>,
-    /// How long a fetched policy counts, in milliseconds.
+    /// How long a fetched policy is valid, in milliseconds.
     pub max_age: Option<u64>,
     /// The file with the token.
     pub token_file: Option<String>,
@@ -128,7 +128,7 @@ pub(crate) fn server(r: &mut Reader<'_>, tree: &Tree) -> Option<ServerConfig> {
     Some(ServerConfig { url, away, max_age, token_file })
 }
 
-/// Whether nobody else hears what is sent to an address: it is encrypted, or does not leave the machine.
+/// Whether traffic to an address is private: encrypted, or within this machine.
 pub(crate) fn is_private(url: &str) -> bool {
     let encrypted = url.strip_prefix("https://").is_some_and(|rest| !rest.is_empty());
     let local = ["http://127.0.0.1", "http://[::1]", "http://localhost"]
@@ -138,7 +138,7 @@ pub(crate) fn is_private(url: &str) -> bool {
     encrypted || local
 }
 
-/// `store:`. A file in the state directory needs no word.
+/// `store:`. The default is a file in the state directory.
 pub(crate) fn store(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<String> {
     let text = r.text(tree, what)?;
     let rest = DATABASES.iter().find_map(|start| text.strip_prefix(start));

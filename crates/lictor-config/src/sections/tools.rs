@@ -100,14 +100,14 @@ pub(crate) static TABLE: Table = Table {
     ],
 };
 
-/// What must have happened before.
+/// Preconditions of tool calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolsSection {
     /// Sequencing rules.
     pub require_first: Vec<RequireFirst>,
     /// Whether files must be read before they are changed.
     pub read_before_write: bool,
-    /// Whether a command whose end is not reported counts as a success.
+    /// Whether a command without a reported exit status counts as a success.
     pub unreported: bool,
 }
 
@@ -118,8 +118,8 @@ struct Named {
     span: Span,
 }
 
-/// Names that need no second look: the kinds of actions, what agents call their tools, and what people call the tasks of
-/// a project. Anything else may be a tool too, so a name that is not here is only a reason to ask.
+/// Names that cause no warning: the kinds of actions, agents' tool names, and common names of project tasks. Any
+/// other name may be a tool too, so an unknown name is only a warning.
 const CUSTOMARY: &str = "\
     read write bash execute_code submit_task fetch tool delegate \
     Bash Read Write Edit MultiEdit NotebookEdit Glob Grep WebFetch WebSearch Task TodoWrite apply_patch shell \
@@ -193,7 +193,7 @@ pub(crate) fn read(
     Some((audience, ToolsSection { require_first, read_before_write, unreported }))
 }
 
-/// A command's success cannot be required of agents that do not report how commands end.
+/// A command's success cannot be required of agents that do not report exit statuses.
 fn unmeetable(r: &mut Reader<'_>, audience: &Audience, needed: &[&Named]) {
     let silent = |name: &String| name.parse::<Agent>().is_ok_and(|agent| !agent.capabilities().exit_codes);
     if audience.agent.is_empty() || !audience.agent.iter().all(silent) {
@@ -221,7 +221,7 @@ fn whole_need(need: &Named, undoing: &[(Named, Vec<Named>)], expiring: &[(Named,
     }
 }
 
-/// Variables on the right that what stands on the left does not have: nothing could tell what they stand for.
+/// Variables on the right that do not occur on the left: they would have no value.
 fn unbound(r: &mut Reader<'_>, gates: &[(Named, Vec<Named>)], undoing: &[(Named, Vec<Named>)]) {
     for (gated, needs) in gates {
         for need in needs {
@@ -245,8 +245,7 @@ fn unused(r: &mut Reader<'_>, needed: &[&Named], target: &Named, why: &str) {
     }
 }
 
-/// A need whose name nobody uses for anything, as far as is known here: it may be misspelt, and then nothing could
-/// ever satisfy it.
+/// A need with an unknown name: it may be misspelt, and then nothing could ever satisfy it.
 fn strange(r: &mut Reader<'_>, need: &Named, gates: &[(Named, Vec<Named>)], described: &[String]) {
     let What::Name(name) = &need.pattern.what else { return };
     let mut customary = CUSTOMARY.split_ascii_whitespace();
@@ -336,7 +335,7 @@ fn expiring(r: &mut Reader<'_>, f: &Fields<'_>) -> Vec<(Named, u64)> {
 /// A pattern that some action can match.
 fn named(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Named> {
     let pattern = r.actions(tree, what)?;
-    // As the author wrote it, also where it had to be read in another spelling.
+    // As the author wrote it, even if it was parsed in another spelling.
     let text = r.text(tree, what)?.replace(" :$", ": $");
     if pattern.outcome.is_some_and(|outcome| outcome != lictor_expr::Outcome::Ok) {
         r.error(tree.span, "only success counts here", "leave `failed(…)` and `blocked(…)` out");

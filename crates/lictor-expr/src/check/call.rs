@@ -31,8 +31,7 @@ enum Callee {
     History,
 }
 
-/// Every function: its name, how it is called, and the number of values it takes, the one before
-/// the dot included.
+/// Every function: its name, how it is called, and the number of its arguments, including the receiver.
 const FUNCTIONS: [(&str, Form, usize, Callee); 21] = [
     ("size", Form::Either, 1, Callee::Unary(Function::Size)),
     ("lowerAscii", Form::Method, 1, Callee::Unary(Function::LowerAscii)),
@@ -64,7 +63,7 @@ fn find(name: &str) -> Option<(Form, usize, Callee)> {
         .map(|(_, form, takes, callee)| (*form, *takes, *callee))
 }
 
-/// Whether this is the name of something that is called after a dot.
+/// Whether this is the name of a method.
 pub(super) fn is_method(name: &str) -> bool {
     find(name).is_some_and(|(form, ..)| form != Form::Function)
 }
@@ -125,8 +124,8 @@ impl Checker<'_> {
     }
 
     fn unknown(&mut self, target: Option<&Expr>, function: &Name, arguments: &[Expr]) -> Checked {
-        // The parts are looked at too, so that their problems come out at the same time. A first
-        // argument that is a plain unknown name is taken for the variable of a misspelt macro.
+        // The arguments are checked too, so that their problems are reported at the same time. A first argument
+        // that is a plain unknown name is assumed to be the variable of a misspelt macro.
         target.map(|target| self.expr(target));
         let variable = match arguments {
             [Expr { kind: Kind::Name(name), .. }, ..] if target.is_some() => {

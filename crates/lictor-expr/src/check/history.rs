@@ -1,4 +1,4 @@
-//! The calls that ask about the past.
+//! The history operators.
 
 use super::{Checked, Checker};
 use crate::error::CompileError;
@@ -49,7 +49,7 @@ fn read(operator: &Name, arguments: &[Expr]) -> Result<HistoryOp, CompileError> 
     }
 }
 
-/// `not(P)` may only stand here: elsewhere `!` says the same.
+/// `not(P)` is allowed only here: elsewhere `!` means the same.
 fn since(held: &Expr, start: &Expr) -> Result<HistoryOp, CompileError> {
     let (held, negated, span) = match &held.kind {
         Kind::Call { target: None, function, arguments } if function.text == "not" => {

@@ -51,7 +51,7 @@ fn binary_node(op: BinaryOp, left: NodeId, right: NodeId) -> Node {
     Node::Binary { op, left, right }
 }
 
-/// The type of the result, or what is wrong and what would help.
+/// The type of the result, or the problem and a suggestion.
 type Outcome = Result<Type, (String, Option<String>)>;
 
 fn equality(op: BinaryOp, (left, a): (&Expr, &Type), (right, b): (&Expr, &Type)) -> Outcome {

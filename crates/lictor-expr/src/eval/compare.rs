@@ -58,7 +58,7 @@ impl<'a> Evaluator<'a> {
         self.equal_pairs(id, pairs, depth)
     }
 
-    /// Like `&&` over the pairs: one that differs settles it, even after one without an answer.
+    /// Like `&&` over the pairs: one that differs decides, even after an error.
     fn equal_pairs(
         &mut self,
         id: NodeId,
@@ -103,9 +103,9 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Whether a list contains a text: what `in` is mostly asked.
+    /// Whether a list contains a text: the most common use of `in`.
     fn listed_text(&mut self, id: NodeId, item: &Value<'a>, text: &str, list: &List<'a>) -> Found<bool> {
-        // A comparison with a longer text is paid for by its length.
+        // A comparison with a longer text costs steps by its length.
         if text.len() >= BYTES_PER_STEP {
             return self.listed(id, item, list, 0);
         }
@@ -114,12 +114,12 @@ impl<'a> Evaluator<'a> {
         if found || looked == list.len() {
             return Some(found);
         }
-        // Something else among them: whether that is comparable is looked at with more care.
+        // The list has other elements: the general path checks whether they are comparable.
         self.listed(id, item, list, looked)
     }
 
-    /// Whether a list contains a value, from an index on. Like `||`: one that is equal settles it, even after one
-    /// without an answer.
+    /// Whether a list contains a value, starting at an index. Like `||`: an equal element decides, even after an
+    /// error.
     fn listed(&mut self, id: NodeId, item: &Value<'a>, list: &List<'a>, from: usize) -> Found<bool> {
         let mut failed = None;
         for index in from..list.len() {
@@ -161,8 +161,7 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// How two numbers are ordered: none when one of the values is no number, none inside when one is
-/// NaN.
+/// How two numbers are ordered: the outer `None` when one of the values is not a number, the inner one for NaN.
 fn numbers(left: &Value<'_>, right: &Value<'_>) -> Option<Option<Ordering>> {
     Some(match (left, right) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),

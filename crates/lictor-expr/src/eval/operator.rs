@@ -8,7 +8,7 @@ use crate::program::{BinaryOp, NodeId};
 use crate::value::{List, Text, Value};
 
 impl<'a> Evaluator<'a> {
-    /// Whether a comparison holds; none when the operator does not compare.
+    /// Whether a comparison holds; `None` when the operator is not a comparison.
     pub(super) fn relation(
         &mut self,
         id: NodeId,

@@ -1,7 +1,7 @@
-//! Texts in which some patterns are found and others are not: is there one?
+//! Decides whether a text exists that some patterns match and others do not.
 //!
-//! Each pattern is a small automaton over characters; all are followed at once, breadth first, over one character of
-//! each class that none of them tells apart.
+//! Each pattern is a small automaton over characters; all are simulated together, breadth first, with one
+//! representative of each class of characters that none of them distinguishes.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,10 +9,10 @@ use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 /// Larger patterns are not followed.
 const MOST_STATES: usize = 2_000;
-/// After this many steps a text is taken to exist.
+/// After this many steps a text is assumed to exist.
 const MOST_STEPS: usize = 300_000;
 
-/// The texts in which a pattern is found, or those in which it is not.
+/// The texts that a pattern matches, or those that it does not.
 pub(super) struct Language {
     states: Vec<State>,
     start: usize,
@@ -31,11 +31,11 @@ enum State {
     Found,
 }
 
-/// Where a pattern may be; `None` once it has been found.
+/// The active states of a pattern; `None` once it has matched.
 type Places = Option<BTreeSet<usize>>;
 
 impl Language {
-    /// None for a pattern that is too large or asks about more than characters and both ends.
+    /// `None` for a pattern that is too large or uses more than characters and the anchors of both ends.
     pub(super) fn new(pattern: &str, found: bool) -> Option<Self> {
         let hir = regex_syntax::parse(pattern).ok()?;
         let mut language = Self { states: vec![State::Found], start: 0, found };
@@ -48,7 +48,8 @@ impl Language {
         (self.states.len() <= MOST_STATES).then_some(self.states.len() - 1)
     }
 
-    /// The first state of a pattern after which `next` comes. Recurses along a tree whose depth the parser bounds.
+    /// The first state of a pattern that continues with `next`. Recurses along a tree whose depth the parser
+    /// bounds.
     fn build(&mut self, hir: &Hir, next: usize) -> Option<usize> {
         match hir.kind() {
             HirKind::Empty => Some(next),
@@ -97,7 +98,7 @@ impl Language {
         }
     }
 
-    /// Everywhere that can be reached without a character.
+    /// All states that are reachable without a character.
     fn reach(&self, from: impl IntoIterator<Item = usize>, at_start: bool, at_end: bool) -> Places {
         let mut reached = BTreeSet::new();
         let mut open: Vec<usize> = from.into_iter().collect();
@@ -126,7 +127,7 @@ impl Language {
         self.reach(next.chain([self.start]), false, false)
     }
 
-    /// Whether the text so far, as a whole, is one of the language's.
+    /// Whether the text so far is in the language.
     fn accepts(&self, places: &Places, at_start: bool) -> bool {
         let found = match places {
             None => true,
@@ -144,11 +145,11 @@ impl Language {
     }
 }
 
-/// Whether no text is in all of the languages. `false` where that takes too long to find out.
+/// Whether the intersection of the languages is empty. `false` if that takes too long to determine.
 pub(super) fn is_empty(languages: &[Language]) -> bool {
     let mut classes: BTreeSet<u32> = languages.iter().flat_map(Language::borders).collect();
     classes.insert(0);
-    // No character lies between the two halves of Unicode: what would begin there begins after it.
+    // The surrogate range contains no characters: a class that would begin there begins after it.
     let character = |code| char::from_u32(code).or_else(|| (code < 0xE000).then_some('\u{E000}'));
     let classes: BTreeSet<char> = classes.into_iter().filter_map(character).collect();
     let first: Vec<Places> = languages.iter().map(|it| it.reach([it.start], true, false)).collect();

@@ -1,4 +1,4 @@
-//! One test of one value, with the truth that it has to come to.
+//! One test of one value, with the required outcome.
 
 use crate::eval::{Evaluator, Nothing};
 use crate::limits::STEP_BUDGET;
@@ -8,7 +8,7 @@ use crate::schema::{Schema, Type};
 /// A test that has to come to a truth value.
 #[derive(Clone, Debug)]
 pub(super) struct Literal {
-    /// What is tested; equal texts stand for equal values.
+    /// The tested term; equal texts denote equal values.
     pub(super) term: String,
     pub(super) test: Test,
     pub(super) wanted: bool,
@@ -18,11 +18,11 @@ pub(super) struct Literal {
 
 #[derive(Clone, Debug)]
 pub(super) enum Test {
-    /// The term is a condition that this does not look into.
+    /// The term is a condition that is not analysed further.
     Holds,
     /// It does not depend on anything: it is this.
     Is(bool),
-    /// The term is there: a field that is read.
+    /// The term exists: a field that is read.
     There,
     /// The term is a field that may be there.
     Has,
@@ -36,7 +36,7 @@ pub(super) enum Test {
     Matches(String),
 }
 
-/// A value that is written out.
+/// A literal value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Constant {
     Null,
@@ -45,10 +45,10 @@ pub(super) enum Constant {
     Text(String),
 }
 
-/// Below this, every whole number is a double of its own; beyond it nothing is said.
+/// Up to this, every integer is a distinct double; beyond it nothing is concluded.
 const EXACT: f64 = 9_007_199_254_740_991.0;
 
-/// What has to be so for a node to come to a truth value: its own test, and the fields that are read for it.
+/// The literals that a node needs for a truth value: its own test, and the fields that it reads.
 pub(super) fn of(program: &Program, schema: &Schema, id: NodeId, wanted: bool) -> Vec<Literal> {
     let reader = Reader { program, schema };
     if let Some(value) = Evaluator::new(program, &Nothing, STEP_BUDGET).bool(id, "a condition") {
@@ -83,7 +83,7 @@ impl Reader<'_> {
         self.program.node(id).ok()
     }
 
-    /// What is tested, how, and whether the test is turned around. Without a term, the condition as a whole.
+    /// The tested term, the test, and whether the test is negated. Without a term, the condition as a whole.
     fn test(&self, id: NodeId) -> (Option<NodeId>, Test, bool) {
         let whole = (None, Test::Holds, false);
         match self.node(id) {
@@ -166,18 +166,18 @@ impl Reader<'_> {
         }
     }
 
-    /// The length keeps fields with odd characters apart.
+    /// The length distinguishes fields with unusual characters.
     fn field(&self, target: NodeId, field: &str) -> String {
         format!("{}.{}:{field}", self.name(target), field.len())
     }
 
-    /// Starts with a bracket, so that it is never taken for a path.
+    /// Starts with a bracket, so that it never equals a path.
     fn text(&self, id: NodeId) -> String {
         let written = self.program.span(id).text(&self.program.source);
         format!("({})", crate::program::format(written).unwrap_or_else(|_| written.to_owned()))
     }
 
-    /// The fields that have to be there for a node to have a value.
+    /// The fields that must exist for a node to have a value.
     fn needs(&self, id: NodeId, found: &mut Vec<Literal>) {
         let Some(node) = self.node(id) else { return };
         match node {
@@ -196,7 +196,7 @@ impl Reader<'_> {
             Node::Has { target, .. } => self.needs(*target, found),
             Node::Each { over, .. } => self.needs(*over, found),
             Node::Choose { condition, .. } => self.needs(*condition, found),
-            // One side may settle it although the other has no value.
+            // One side may decide although the other has no value.
             Node::And(_) | Node::Or(_) => {}
             _ => node.children(|child, _| self.needs(child, found)),
         }

@@ -1,4 +1,4 @@
-//! Whether literals can hold together: for each value that they are about, is one left?
+//! Decides whether literals can hold together: whether each tested value has a solution.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::automaton::{Language, is_empty};
 use super::literal::{Constant, Literal, Test};
 use crate::program::TextTest;
 
-/// Whether the literals cannot all hold. `false` where that is not known.
+/// Whether the literals cannot all hold. `false` if unknown.
 pub(super) fn is_impossible(literals: &[Literal]) -> bool {
     if literals.iter().any(|it| matches!(it.test, Test::Is(value) if value != it.wanted)) {
         return true;
@@ -62,8 +62,8 @@ fn no_value(tests: &[&Literal]) -> bool {
     KINDS.into_iter().all(|kind| tests.iter().any(|it| !admits(it, kind)) || none_left(tests, kind))
 }
 
-/// Whether a value of that kind lets the test come to what is wanted. Values of different kinds are not compared: that
-/// is an error; only `null` can be compared with everything.
+/// Whether a value of this kind can give the required outcome. Comparing values of different kinds is an error;
+/// only `null` can be compared with everything.
 fn admits(it: &Literal, of: Kind) -> bool {
     match &it.test {
         Test::Holds | Test::Is(_) | Test::There | Test::Has => true,
@@ -92,7 +92,7 @@ fn none_left(tests: &[&Literal], of: Kind) -> bool {
     }
 }
 
-/// Whether a test of a null, a bool or a number comes to what is wanted.
+/// Whether a test of a null, a bool or a number has the required outcome.
 fn comes_out(it: &Literal, value: &Constant) -> bool {
     let order = |constant: &Constant| match (value, constant) {
         (Constant::Number(a), Constant::Number(b)) => a.partial_cmp(b),
@@ -108,8 +108,8 @@ fn comes_out(it: &Literal, value: &Constant) -> bool {
     }
 }
 
-/// Every test of a number is settled by how it lies to the numbers that are written out: trying those, one between
-/// each two, and one beyond each end is trying all.
+/// The outcome of every number test depends only on the order relative to the literal numbers. Trying these, one
+/// between each two, and one beyond each end therefore covers all numbers.
 fn no_number(tests: &[&Literal]) -> bool {
     let whole = tests.iter().any(|it| it.whole);
     let mut written: Vec<f64> = Vec::new();
@@ -154,10 +154,10 @@ fn no_text(tests: &[&Literal]) -> bool {
             Test::Text(TextTest::EndsWith, part) => format!(r"(?:{})\z", escaped(part)),
             Test::Text(TextTest::Contains, part) => escaped(part),
             Test::Matches(pattern) => pattern.clone(),
-            // The order of texts is not looked at.
+            // The ordering of texts is not analysed.
             _ => continue,
         };
-        // A pattern that cannot be followed says nothing.
+        // A pattern that cannot be simulated gives no constraint.
         languages.extend(Language::new(&pattern, it.wanted));
     }
     is_empty(&languages)

@@ -87,7 +87,7 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// Calls `f` for each child and says whether it is inside one more variable.
+    /// Calls `f` for each child, with whether the child is inside one more macro variable.
     pub(crate) fn children(&self, mut f: impl FnMut(NodeId, bool)) {
         match self {
             Self::Null
@@ -153,7 +153,7 @@ pub(crate) enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// Whether it only asks which of two numbers is larger.
+    /// Whether it only compares two numbers.
     pub(crate) fn compares(self) -> bool {
         use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
         matches!(self, Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual)

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::MAX_REGEX_SIZE;
 
-/// A regular expression. Stored as text; the compiled form is made when it is first needed, so that
-/// a policy with many of them costs nothing to load.
+/// A regular expression. Stored as text; it is compiled at first use, so that loading a policy with many of them
+/// is cheap.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RegexPattern {
     source: String,
@@ -20,15 +20,15 @@ pub(crate) struct RegexPattern {
 #[derive(Clone, Debug)]
 pub(crate) struct Compiled {
     regex: Regex,
-    /// How many places of the pattern a byte of text can stand at, at most: the factor between the
-    /// length of a text and the work on it when the text defeats the automaton's cache.
+    /// The maximum number of pattern positions that are active per byte of text: the factor between the length of
+    /// a text and the work when the text defeats the automaton's cache.
     weight: usize,
 }
 
 impl Compiled {
-    /// What one search in a text of this length may cost, in bytes looked at.
+    /// The worst-case cost of one search in a text of this length, in bytes read.
     pub(crate) fn work(&self, text: usize) -> usize {
-        /// Measured: one place costs about as much as this many bytes that are compared.
+        /// Measured: one position costs about as much as comparing this many bytes.
         const PLACE: usize = 4;
         text.saturating_mul(self.weight).saturating_mul(PLACE)
     }
@@ -39,7 +39,7 @@ impl Compiled {
 }
 
 impl RegexPattern {
-    /// Compiles the pattern, or says why it is none.
+    /// Compiles the pattern, or returns why it is invalid.
     pub(crate) fn new(source: &str) -> Result<Self, String> {
         match compile(source) {
             Ok(compiled) => Ok(Self { source: source.to_owned(), compiled: Some(compiled).into() }),
@@ -58,7 +58,7 @@ impl RegexPattern {
         &self.source
     }
 
-    /// The compiled form; none when the text did not come from [`RegexPattern::new`].
+    /// The compiled form; `None` when the text did not come from [`RegexPattern::new`].
     pub(crate) fn get(&self) -> Option<&Compiled> {
         self.compiled.get_or_init(|| compile(&self.source).ok()).as_ref()
     }
@@ -66,15 +66,15 @@ impl RegexPattern {
 
 fn compile(source: &str) -> Result<Compiled, regex::Error> {
     let regex = RegexBuilder::new(source).size_limit(MAX_REGEX_SIZE).build()?;
-    // The builder has parsed the same text, so this cannot fail; if it does, the text is as heavy as
-    // the largest pattern.
+    // The builder has parsed the same text, so this cannot fail; if it does, the weight is that of the largest
+    // pattern.
     let weight = regex_syntax::parse(source).map_or(MAX_REGEX_SIZE, |hir| weight(&hir));
     Ok(Compiled { regex, weight: weight.max(1) })
 }
 
 /// Recurses along a tree whose depth the parser bounds.
 fn weight(hir: &Hir) -> usize {
-    /// A class beyond ASCII is an automaton of its own over the bytes of a character.
+    /// A non-ASCII class is a small automaton over the bytes of a character.
     const WIDE: usize = 4;
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 1,
@@ -98,7 +98,7 @@ fn weight(hir: &Hir) -> usize {
     }
 }
 
-/// Most ways in which the braces of one glob can be read; matching tries them one by one.
+/// The maximum number of brace expansions of one glob; matching tries them one by one.
 const MAX_ALTERNATIVES: usize = 64;
 
 /// A glob over `/`-separated paths.
@@ -108,7 +108,7 @@ pub(crate) struct GlobPattern {
 }
 
 impl GlobPattern {
-    /// Checks the pattern, or says why it is none.
+    /// Checks the pattern, or returns why it is invalid.
     pub(crate) fn new(source: &str) -> Result<Self, String> {
         if source.starts_with('!') {
             return Err("a glob must not start with `!`; negate the call instead: `!glob(…)`".to_owned());
@@ -136,7 +136,7 @@ impl GlobPattern {
         (commas.div_ceil(groups) + 1).saturating_pow(u32::try_from(groups).unwrap_or(u32::MAX))
     }
 
-    /// What one match against a text of this length may cost, in bytes looked at.
+    /// The worst-case cost of one match against a text of this length, in bytes read.
     pub(crate) fn work(&self, text: usize) -> usize {
         text.saturating_add(1).saturating_mul(self.source.len() + 1).saturating_mul(self.alternatives())
     }

@@ -1,5 +1,5 @@
-//! Where the nodes of a program stand, in four bytes each: read with the program by every hook, and looked at only when
-//! something has to be explained.
+//! The spans of a program's nodes, four bytes each: loaded with the program by every hook, but used only for
+//! explanations.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::span::Span;
 
-/// The spans of nodes, in order. No source is longer than its offsets can say.
+/// The spans of nodes, in order. The offsets are wide enough for every source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spans(Vec<u8>);
 
 impl Spans {
-    /// How many there are; `None` for bytes that are no spans.
+    /// The number of spans; `None` if the bytes are not spans.
     pub(crate) fn count(&self) -> Option<usize> {
         let (spans, rest) = self.0.as_chunks::<4>();
         rest.is_empty().then_some(spans.len())

@@ -1,5 +1,5 @@
-//! Reading a stored program back. What the evaluator relies on is checked here again: children come
-//! before parents, depth and size are bounded, every index points at something.
+//! Deserialises a stored program. The invariants of the evaluator are checked again: children come before
+//! parents, depth and size are bounded, every index points at something.
 
 use serde::Deserialize;
 use thiserror::Error;

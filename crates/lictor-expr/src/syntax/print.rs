@@ -25,7 +25,7 @@ impl Expr {
         matches!(self.kind, Kind::Int(_) | Kind::Double(_))
     }
 
-    /// Writes what stands before a dot or a bracket.
+    /// Writes the target before a dot or a bracket.
     fn write_target(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if self.is_number() { write!(f, "({self})") } else { self.write(f, Precedence::Postfix) }
     }

@@ -23,7 +23,7 @@ impl<'a> From<&'a Json> for Value<'a> {
     }
 }
 
-/// Anything that can be looked at as a value is a list when there are many of it.
+/// A vector of anything that converts to a value is a list.
 impl<T> Sequence for Vec<T>
 where
     for<'a> &'a T: Into<Value<'a>>,
@@ -41,8 +41,7 @@ where
     }
 }
 
-/// Up to so many fields, asking each whether it is the one is faster than putting the name in order with them: most differ
-/// in length already.
+/// Up to this many fields, a linear scan is faster than an ordered lookup: most names already differ in length.
 const FEW: usize = 11;
 
 fn field<'a>(fields: &'a serde_json::Map<String, Json>, name: &str) -> Option<Value<'a>> {
