@@ -56,11 +56,11 @@ pub fn run(args: &[String]) -> Result<()> {
     if !args.iter().any(|arg| arg == "--lictor") {
         shell::run("cargo", &["build", "--locked", "--package", "lictor-cli"])?;
     }
-    let (start, began) = (Instant::now(), SystemTime::now());
+    let (began, start) = (SystemTime::now(), matrix::Start::now()?);
     let failed = each_in_a_namespace(&run, args);
     if run.writes {
         let whole = run.whole && run.agents.iter().all(|agent| matrix::is_written_since(agent, began));
-        matrix::write(whole.then(|| start.elapsed()))?;
+        matrix::write(whole.then_some(&start))?;
     }
     if !failed.is_empty() {
         bail!("sessions of {} went otherwise than they should", failed.join(", "));
@@ -121,6 +121,7 @@ fn read(args: &[String]) -> Result<(Run, bool)> {
     let writes = (write || only.is_empty()) && !planted && !sandboxed;
     let whole = names.is_empty() && only.is_empty();
     agents.retain(|agent| names.is_empty() || names.contains(&agent.agent));
+    agents.sort_by_key(|agent| !agent.slow);
     let mut sessions = spec::sessions()?;
     sessions.retain(|session| only.is_empty() || only.contains(&session.id));
     // Hooks that are broken on purpose cannot start anything either.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use anyhow::{Context as _, Result};
 
@@ -21,6 +21,20 @@ const ONE_RUN: &str = "All of it was run at once";
 const AGAIN: &str = " Some sessions were run again on their own; the agents' files say when.";
 /// The most of one text that is shown.
 const LONGEST: usize = 1200;
+
+/// When a run began, and with what. The work tree may be another one when the run ends.
+pub struct Start {
+    at: Instant,
+    date: String,
+    commit: String,
+}
+
+impl Start {
+    /// A run that begins now.
+    pub fn now() -> Result<Self> {
+        Ok(Self { at: Instant::now(), date: today()?, commit: paper::commit()? })
+    }
+}
 
 fn agent_file(name: &str) -> PathBuf {
     shell::root().join("docs/agents").join(format!("{name}.md"))
@@ -100,9 +114,9 @@ fn today() -> Result<String> {
     Ok(shell::output("date", &["+%Y-%m-%d"])?.trim().to_owned())
 }
 
-/// Puts the table together from the agents' files, so that a run of one agent keeps the rows of the others. `whole` is how
-/// long a run of every agent and every session took.
-pub fn write(whole: Option<Duration>) -> Result<()> {
+/// Puts the table together from the agents' files, so that a run of one agent keeps the rows of the others. `whole` is the
+/// start of a run of every agent and every session.
+pub fn write(whole: Option<&Start>) -> Result<()> {
     let (agents, sessions) = (spec::agents()?, spec::sessions()?);
     let mut marks: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
     for agent in &agents {
@@ -115,7 +129,7 @@ pub fn write(whole: Option<Duration>) -> Result<()> {
     let text = fs::read_to_string(&file)?;
     let (before, rest) = text.split_once(BEGIN).context("docs/agents.md has no place for the matrix")?;
     let (earlier, after) = rest.split_once(END).context("docs/agents.md has no end of the matrix")?;
-    let mut table = format!("{}\n\n| session |", origin(whole, earlier)?);
+    let mut table = format!("{}\n\n| session |", origin(whole, earlier));
     for agent in &ran {
         write!(table, " {} {} |", agent.agent, agent.version)?;
     }
@@ -136,19 +150,15 @@ pub fn write(whole: Option<Duration>) -> Result<()> {
 }
 
 /// When, with what and for how long all of it was run. After a run of some it says so, and keeps what it said.
-fn origin(whole: Option<Duration>, earlier: &str) -> Result<String> {
-    let Some(time) = whole else {
+fn origin(whole: Option<&Start>, earlier: &str) -> String {
+    let Some(start) = whole else {
         let said = earlier.lines().next().filter(|line| line.starts_with(ONE_RUN)).unwrap_or_default();
         let said = said.split_once(AGAIN).map_or(said, |(said, _)| said);
-        return Ok(format!("{said}{AGAIN}").trim_start().to_owned());
+        return format!("{said}{AGAIN}").trim_start().to_owned();
     };
-    let minutes = time.as_secs().div_ceil(60);
+    let minutes = start.at.elapsed().as_secs().div_ceil(60);
     let cores = thread::available_parallelism().map_or(0, usize::from);
-    Ok(format!(
-        "{ONE_RUN} on {}, commit {}, in {minutes} minutes on {cores} cores.",
-        today()?,
-        paper::commit()?
-    ))
+    format!("{ONE_RUN} on {}, commit {}, in {minutes} minutes on {cores} cores.", start.date, start.commit)
 }
 
 /// The text of every session in an agent's file.

@@ -24,6 +24,9 @@ pub struct AgentFile {
     pub with: Vec<String>,
     /// The program in the package's directory.
     pub program: String,
+    /// Its sessions take so long that a run of all agents begins with it: the run ends when the slowest does.
+    #[serde(default)]
+    pub slow: bool,
     /// Which model API it speaks.
     pub api: Api,
     /// Its environment. `{server}`, `{home}`, `{project}`, `{cache}`, `{prompt}` are filled in everywhere.
