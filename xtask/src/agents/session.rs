@@ -200,7 +200,8 @@ pub fn run(agent: &AgentFile, session: &SessionFile, lictor: &Path, keep: bool) 
     };
     let outcome = judge(&scratch, agent, session, &server, in_time)?;
     if !keep && outcome.wrong.is_empty() {
-        fs::remove_dir_all(&scratch.root)?;
+        // An agent whose terminal was closed may still write there; the next run begins anew.
+        drop(fs::remove_dir_all(&scratch.root));
     }
     Ok(outcome)
 }
