@@ -24,6 +24,7 @@ fn main() {
     println!("cargo::rerun-if-changed={}", folder.display());
     println!("cargo::rerun-if-changed=src/describe.rs");
     println!("cargo::rerun-if-changed=src/describe/source.rs");
+    println!("cargo::rerun-if-changed=src/describe/traits.rs");
     println!("cargo::rerun-if-changed=src/programs/table/slots.rs");
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
         .expect("the folder of descriptions is there")
@@ -167,12 +168,13 @@ impl Emit {
         let options = &program.options;
         format!(
             "Program {{ names: {names}, options: Options {{ style: Style::{:?}, valued: {}, attached: {}, long: {}, \
-             front: {} }}, quiet: {quiet}, variables: {variables}, rules: {rules}, recipes: {recipes} }}",
+             front: {} }}, quiet: {quiet}, variables: {variables}, rules: {rules}, recipes: {recipes}, traits: Traits({}) }}",
             options.style,
             borrowed(&options.valued),
             borrowed(&options.attached),
             borrowed(&options.long),
-            options.front
+            options.front,
+            program.traits.0
         )
     }
 

@@ -4,11 +4,9 @@ use std::borrow::Cow;
 
 use lictor_core::facts::{Access, Command, Effect, Existence, Facts, OpaqueWhat, Place, Zone};
 use lictor_core::{Action, ActionKind, Context, Fixable, Guard, Layer, Verdict};
+use lictor_shell::describe::Trait;
+use lictor_shell::programs::is;
 use serde::{Deserialize, Serialize};
-
-/// Programs that look through a tree for something: a red line below the named directory is not handed out whole.
-const SEARCHERS: [&str; 14] =
-    ["grep", "egrep", "fgrep", "rg", "ag", "ack", "git", "find", "fd", "ls", "tree", "du", "wc", "ctags"];
 
 /// What `boundaries:` may say. Paths are relative to the project's root; red lines and blocked paths may be globs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
@@ -214,7 +212,7 @@ impl FileBoundary {
         by: Option<&Command>,
     ) -> Option<&'a Line> {
         let searches = match by {
-            Some(command) => SEARCHERS.contains(&command.program.as_str()),
+            Some(command) => is(&command.program, Trait::LooksThrough),
             None => true,
         };
         let takes_tree = (recursive || access == Access::MoveAway)

@@ -15,6 +15,8 @@ use lictor_core::facts::{
     Reach, Zone,
 };
 use lictor_core::{Action, ActionKind};
+use lictor_shell::describe::Trait;
+use lictor_shell::programs::is;
 use lictor_shell::{Arg, Cwd, Done, Incoming, Listed, Mention, Operand, Reading};
 
 use crate::edits::{NoEdits, OwnEdits};
@@ -326,24 +328,6 @@ impl Looker<'_> {
 
     /// Reading the program's file out is making a copy of it, unless it is only looked at.
     fn copied(&self, facts: &mut Facts, place: &Place, access: Access, by: Option<u32>) {
-        const ONLY_LOOK: [&str; 16] = [
-            "file",
-            "ls",
-            "stat",
-            "sha256sum",
-            "sha1sum",
-            "md5sum",
-            "shasum",
-            "b2sum",
-            "cksum",
-            "strings",
-            "nm",
-            "ldd",
-            "readelf",
-            "objdump",
-            "size",
-            "wc",
-        ];
         let named = || {
             place.path.ends_with("/lictor")
                 || place.real.as_deref().is_some_and(|real| real.ends_with("/lictor"))
@@ -353,7 +337,7 @@ impl Looker<'_> {
         }
         let looks = by
             .and_then(|by| facts.commands().nth(usize::try_from(by).ok()?))
-            .is_some_and(|command| ONLY_LOOK.contains(&command.program.as_str()));
+            .is_some_and(|command| is(&command.program, Trait::Measures));
         if !looks && self.is_program(&place.path) {
             facts.effects.push(Effect::GuardOff { what: GuardOff::LictorBinary, text: shorten(&place.text) });
         }
@@ -361,26 +345,19 @@ impl Looker<'_> {
 
     /// Whether a program takes all that a directory holds: packs it, copies it, sends it.
     fn takes_tree(&self, facts: &Facts, place: &Place, by: Option<u32>) -> bool {
-        const TAKERS: [&str; 15] = [
-            "tar", "gtar", "bsdtar", "zip", "7z", "7za", "7zr", "7zz", "cp", "rsync", "scp", "docker",
-            "podman", "pax", "diff",
-        ];
-        /// Those that print files, and get a directory only where another program names every file in it.
-        const PRINTERS: [&str; 12] =
-            ["cat", "head", "tail", "less", "more", "base64", "xxd", "od", "hexdump", "strings", "tac", "nl"];
-        /// Those that print what they find. All over the project that is everyday work.
-        const SEARCHERS: [&str; 8] = ["grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "git"];
         if place.existence != Existence::Directory || self.project.watched.is_empty() {
             return false;
         }
         let command = by.and_then(|by| facts.commands().nth(usize::try_from(by).ok()?));
         command.is_some_and(|command| {
             let program = command.program.as_str();
-            TAKERS.contains(&program)
+            is(program, Trait::TakesTrees)
                 || program == "git" && git::takes_all(command)
-                || PRINTERS.contains(&program) && !place.glob
-                || SEARCHERS.contains(&program) && finds_everything(command)
-                || SEARCHERS.contains(&program) && !is_at_or_below(&self.project.root, &place.path)
+                // These get a directory only where another program names every file in it.
+                || (is(program, Trait::PrintsFiles) || is(program, Trait::PrintsPart)) && !place.glob
+                // A search all over the project is everyday work.
+                || is(program, Trait::Searches)
+                    && (finds_everything(command) || !is_at_or_below(&self.project.root, &place.path))
         })
     }
 

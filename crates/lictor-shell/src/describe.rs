@@ -30,13 +30,19 @@
 //! (`of=`), `@` (what `@file` names), `any` (every word and value), `stdin`, `disks`, a path of its own (`~/.x/{2}`) or any
 //! other text of its own (`=s3.amazonaws.com`).
 //!
+//! `is: takes-trees filters` says what is true of every call, for readers of whole lines: see [`Trait`].
+//!
 //! `recipes: {make: Makefile, settings: tox.ini}` names files that the program runs. They are read when the line itself wrote
 //! them, and so is every word of the call that names such a file.
 
 #[path = "describe/source.rs"]
 pub mod source;
+#[path = "describe/traits.rs"]
+mod traits;
 
 use std::borrow::Cow;
+
+pub use traits::{Trait, Traits};
 
 /// Text of a description.
 pub type Text = Cow<'static, str>;
@@ -58,6 +64,8 @@ pub struct Program {
     pub rules: List<Rule>,
     /// Files that it runs when it finds them: see [`Recipe`].
     pub recipes: List<Recipe>,
+    /// What is true of every call.
+    pub traits: Traits,
 }
 
 /// Files that a program runs without being told to, or that its words name: makefiles, tasks, settings with commands.

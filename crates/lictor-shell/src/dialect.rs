@@ -380,7 +380,7 @@ pub(crate) fn names_program(text: &str, fault: usize) -> bool {
             let name = word.rsplit('/').next().unwrap_or_default();
             let filled_in = word == "$" || word.contains("PLACEHOLDER");
             // What is given to these does no harm, whatever it is.
-            let harmless = crate::words::HARMLESS_WHATEVER.contains(&name);
+            let harmless = crate::programs::is(name, crate::describe::Trait::IsHarmless);
             word.contains('$') && !filled_in || !harmless && crate::programs::names_program(name)
         })
     })

@@ -69,7 +69,7 @@ use lictor_core::facts::GuardOff;
 use table::{Entry, Family};
 
 use crate::call::{Call, Report};
-use crate::describe::Style;
+use crate::describe::{Style, Trait};
 use crate::operand::Arg;
 
 /// Whether the known start of a program's name tells which program it is: one of the tables with a version behind it, or
@@ -223,6 +223,12 @@ pub(crate) fn read_secret(call: &Call<'_>, report: &mut Report, file: &Arg) {
     secrets::read(call, report, file, false);
 }
 
+/// Whether something is true of every call of a program, by its name.
+#[must_use]
+pub fn is(program: &str, wanted: Trait) -> bool {
+    table::is(program, wanted)
+}
+
 /// Whether the tables know a program of that name.
 pub(crate) fn is_known(name: &str) -> bool {
     table::find(name).is_some()
@@ -234,6 +240,11 @@ pub(crate) fn is_tool(name: &str) -> bool {
     let family = table::find(name).map(|entry| entry.family);
     matches!(family, Some(Containers | Developers | Git | Interpreters | Packages))
         && !crate::words::SUBCOMMANDS.contains(&name)
+}
+
+/// Whether a name is that of a program that starts others.
+pub(crate) fn is_wrapper(name: &str) -> bool {
+    table::find(name).is_some_and(|entry| entry.family == Family::Wrappers)
 }
 
 /// Whether a name is that of a shell.

@@ -3,15 +3,19 @@
 use std::collections::BTreeSet;
 
 use lictor_core::facts::{Access, Command, Effect, Existence, Facts, GitEffect, Place};
+use lictor_shell::describe::Trait;
+use lictor_shell::programs::is;
 use lictor_shell::{GitChanges, Incoming, Operand};
 
 use crate::git::{self, Untracked};
 use crate::governing_file;
 use crate::place::Looker;
 
-/// Programs that only look, besides commands of git that do.
-const LOOKS: [&str; 12] =
-    ["cd", "pushd", "popd", "pwd", "ls", "echo", "printf", "cat", "head", "tail", "grep", "true"];
+/// Whether a program only looks, besides commands of git that do.
+fn looks(command: &Command) -> bool {
+    let only = [Trait::IsHarmless, Trait::PrintsFiles, Trait::PrintsPart, Trait::LooksThrough];
+    command.program != "git" && only.into_iter().any(|wanted| is(&command.program, wanted))
+}
 
 /// What the command of git changes that a line runs; `None` where it is no git, or may change anything.
 fn changes(command: &Command) -> Option<GitChanges> {
@@ -28,12 +32,11 @@ pub(super) fn changes_index(facts: &Facts) -> bool {
 
 /// Whether something in front of the last command may change files: when its turn comes, they are not what they are now.
 fn changes_files(facts: &Facts) -> bool {
-    let looks = |command: &Command| {
-        LOOKS.contains(&command.program.as_str())
-            || changes(command).is_some_and(|changes| !changes.index && !changes.tree)
+    let harmless = |command: &Command| {
+        looks(command) || changes(command).is_some_and(|changes| !changes.index && !changes.tree)
     };
     let before = facts.commands().count().saturating_sub(1);
-    !facts.commands().take(before).all(looks) || facts.files().any(|(access, _)| !access.is_read_only())
+    !facts.commands().take(before).all(harmless) || facts.files().any(|(access, _)| !access.is_read_only())
 }
 
 /// Options with which another branch is checked out and none that is there is moved.
@@ -123,9 +126,7 @@ impl Looker<'_> {
         let Some(command) = facts.commands().last() else { return false };
         // Where another command moves branches, they are not where they are now.
         let moves = |command: &Command| {
-            !LOOKS.contains(&command.program.as_str())
-                && !only_switches(command)
-                && changes(command).is_none_or(|changes| changes.refs)
+            !looks(command) && !only_switches(command) && changes(command).is_none_or(|changes| changes.refs)
         };
         let deletes = command.program == "git"
             && command.words.get(1).is_some_and(|verb| verb == "branch")

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{
     Act, Consequence, Deep, Given, List, Options, Place, Prints, Program, Recipe, Rule, Style, Text, Token,
-    Use,
+    Trait, Traits, Use,
 };
 
 /// What is wrong with a description.
@@ -179,6 +179,8 @@ pub struct Source {
     pub commands: Vec<RuleSource>,
     /// Files that it runs, by how they are read.
     pub recipes: BTreeMap<String, Words>,
+    /// What is true of every call, by name.
+    pub is: Words,
     /// A function that says it all.
     pub by: Option<String>,
     /// Lines that do something.
@@ -220,8 +222,18 @@ impl Source {
                 .iter()
                 .map(|(kind, names)| recipe(kind, names))
                 .collect::<Result<_, _>>()?,
+            traits: traits(&self.is)?,
         })
     }
+}
+
+fn traits(names: &Words) -> Result<Traits, Error> {
+    names.words().iter().try_fold(Traits::default(), |traits, name| {
+        match Trait::NAMED.iter().find(|(known, _)| known == name) {
+            Some((_, found)) => Ok(traits.with(*found)),
+            None => wrong(format!("`{name}` is nothing that a program is")),
+        }
+    })
 }
 
 fn recipe(kind: &str, names: &Words) -> Result<Recipe, Error> {

@@ -6,6 +6,7 @@ use super::files::write_maybe_device;
 use super::options::Grammar;
 use super::report::{below, glob, listed};
 use crate::call::{Call, Report};
+use crate::describe::Trait;
 use crate::operand::{Arg, Known, Listed};
 
 /// Which entries below a root an expression lets through.
@@ -293,9 +294,9 @@ fn on_found(call: &Call<'_>, argv: &[Arg], matched: &Matched, roots: &[Arg]) -> 
     if everything && matches!(program, "chmod" | "chown" | "chgrp") {
         argv.insert(1, Arg::literal("-R"));
     }
-    let mut targets: Vec<Arg> = if everything && crate::words::SENDERS.contains(&program) {
+    let mut targets: Vec<Arg> = if everything && super::is(program, Trait::SendsFiles) {
         roots.iter().map(|root| below(root, "**/*")).collect()
-    } else if everything && crate::words::EDITS_IN_PLACE.contains(&program) {
+    } else if everything && super::is(program, Trait::EditsInPlace) {
         roots.iter().map(|root| below(root, "*")).collect()
     } else {
         let found = roots.iter().flat_map(|root| matched.operands(root));

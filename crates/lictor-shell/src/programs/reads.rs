@@ -6,6 +6,7 @@ use super::options::{Grammar, Options};
 use super::report::{below, glob, listed};
 use super::{secrets, text};
 use crate::call::{Call, Report};
+use crate::describe::Trait;
 use crate::operand::{Arg, Known, Listed};
 
 /// Reports every operand of the call with `access`.
@@ -40,12 +41,12 @@ const JQ: Grammar =
 
 /// `grep` and its relatives.
 pub(crate) fn grep(call: &Call<'_>, report: &mut Report) {
-    search(call, report, &GREP);
+    search(call, report, &GREP, false);
 }
 
 /// `rg` and its relatives.
 pub(crate) fn ripgrep(call: &Call<'_>, report: &mut Report) {
-    search(call, report, &RIPGREP);
+    search(call, report, &RIPGREP, true);
 }
 
 /// `jq` and its relatives.
@@ -101,9 +102,9 @@ fn lines(call: &Call<'_>, report: &mut Report, files: &[Arg]) {
     }
 }
 
-fn search(call: &Call<'_>, report: &mut Report, grammar: &Grammar) {
+/// `ripgrep`: it searches trees without being told to, and skips what git ignores.
+fn search(call: &Call<'_>, report: &mut Report, grammar: &Grammar, ripgrep: bool) {
     let options = grammar.parse(call.args);
-    let ripgrep = crate::words::SEARCHES.contains(&call.program);
     let lists = options.has(&["files"]);
     let skip = usize::from(!lists && !options.has(&["e", "f", "regexp", "file"]));
     let recursive = ripgrep || options.has(&["r", "R", "recursive"]);
@@ -160,7 +161,7 @@ pub(crate) fn visible(call: &Call<'_>, options: &Options) -> Listed {
     let taken_in =
         options.has(&["hidden", ".", "H", "u", "uu", "uuu", "unrestricted", "a", "all-types", "all-text"])
             || options.values(&["g", "glob", "iglob"]).any(|glob| !glob.prefix().starts_with('!'));
-    let skips = crate::words::SKIPS_HIDDEN.contains(&call.program);
+    let skips = super::is(call.program, Trait::SkipsHidden);
     if skips && !configured && !taken_in { Listed::Visible } else { Listed::All }
 }
 

@@ -3,6 +3,7 @@
 use lictor_core::facts::{Access, Cardinality, Effect, FlowSink, FlowSource};
 
 use crate::call::{Call, Report};
+use crate::describe::Trait;
 use crate::operand::Arg;
 
 /// Whether a path names a secret: a private key, credentials of a cloud or registry, an environment file.
@@ -339,7 +340,7 @@ pub(crate) fn is_credential_header(text: &str) -> bool {
 
 /// Programs that print what they read, as it is or written in another way.
 pub(crate) fn shows_input(program: &str) -> bool {
-    crate::words::SHOWS_INPUT.contains(&program)
+    super::is(program, Trait::PrintsFiles)
 }
 
 /// Whether a command prints the whole value of a variable that holds a secret (`echo $TOKEN`, `printenv TOKEN`).

@@ -30,6 +30,13 @@ pub(crate) fn find(name: &str) -> Option<&'static Entry> {
     ENTRIES.get(at)
 }
 
+/// Whether something is true of every call of a program, by its exact name.
+pub(crate) fn is(name: &str, wanted: Trait) -> bool {
+    entry_of(name)
+        .and_then(|at| ENTRIES.get(at))
+        .is_some_and(|entry| entry.program.traits.with(wanted) == entry.program.traits)
+}
+
 /// The number of the entry with that name.
 fn entry_of(name: &str) -> Option<usize> {
     for slot in slots::of(name) {

@@ -6,6 +6,7 @@ use super::find::substitute;
 use super::options::Grammar;
 use super::report::{templated, written};
 use crate::call::{Call, Next, Report, Stdin};
+use crate::describe::Trait;
 use crate::operand::Arg;
 
 /// How many inputs are followed; more are one unknown.
@@ -113,7 +114,7 @@ pub(crate) fn xargs(call: &Call<'_>, report: &mut Report) {
         None => inputs(call.stdin, placeholder.is_some(), separator),
     };
     // A directory among the names that a search finds stands for all that is in it.
-    let sends = argv.first().and_then(Arg::known).is_some_and(|name| crate::words::SENDERS.contains(&name));
+    let sends = argv.first().and_then(Arg::known).is_some_and(|name| super::is(name, Trait::SendsFiles));
     let whole = |word: Arg| if word.glob { word } else { super::report::below(&word, "**/*") };
     let known = match call.stdin {
         Stdin::Names(_) if sends => known.map(|words| words.into_iter().map(whole).collect()),

@@ -5,15 +5,12 @@ use lictor_core::facts::{Access, Effect};
 
 use super::simple::Context;
 use super::{Plumbing, Walker};
+use crate::describe::Trait;
 use crate::operand::{Arg, Known, Operand, Taint};
+use crate::programs;
 
 /// Most trees that are kept of one line.
 const MOST: usize = 32;
-/// Programs that take whole trees into a file, a directory or their output.
-const TAKERS: [&str; 15] = [
-    "tar", "gtar", "bsdtar", "zip", "7z", "7za", "7zz", "jar", "pax", "cpio", "cp", "gcp", "rsync", "ditto",
-    "rclone",
-];
 
 /// A tree, and the command that took it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,13 +50,13 @@ impl Taken {
 impl Walker<'_> {
     /// Whether a command takes trees, or may go on with one that was taken.
     pub(super) fn carries(&self, program: &str) -> bool {
-        !self.load.piped.is_empty() || !self.load.kept.is_empty() || TAKERS.contains(&program)
+        !self.load.piped.is_empty() || !self.load.kept.is_empty() || programs::is(program, Trait::TakesTrees)
     }
 
     /// Follows what a command takes to where it puts or sends it.
     pub(super) fn carry(&mut self, taken: Taken, context: &Context<'_>, plumbing: &Plumbing) {
         let Taken { read, written, sends } = taken;
-        let takes = TAKERS.contains(&context.program);
+        let takes = programs::is(context.program, Trait::TakesTrees);
         let mut carried: Vec<Carried> = Vec::new();
         for tree in read {
             carried.extend(self.copies_of(&tree));
@@ -69,7 +66,7 @@ impl Walker<'_> {
         }
         if sends || plumbing.socket().is_some() {
             // A secret by its name was told where it was read.
-            let known = |each: &Carried| crate::programs::is_secret(&each.tree.arg);
+            let known = |each: &Carried| programs::is_secret(&each.tree.arg);
             let before = self.load.piped.iter().chain(&carried);
             let before = before.filter(|each| each.by != context.by && !known(each));
             for Carried { tree, by } in before.cloned().collect::<Vec<Carried>>() {

@@ -5,6 +5,8 @@ use crate::ast::{
     Assigned, Assignment, Compound, Item, Node, Part, Pipeline, Redirect, RedirectKind, Script, Simple,
     Target, Word,
 };
+use crate::describe::Trait;
+use crate::programs::{is, is_wrapper};
 
 /// More than a machine keeps free.
 const TOO_LARGE: u64 = 64 << 30;
@@ -14,68 +16,6 @@ const TOO_LARGE_FOR_ANY: u64 = 8 << 40;
 const TOO_MANY: u64 = 2000;
 /// Devices that can be read for ever.
 const DEVICES: [&str; 4] = ["/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"];
-/// Programs that read to the end of their input before they are done, with what runs out when there is none.
-const READ_ON: [(&str, &str); 22] = [
-    ("tail", "memory"),
-    ("sort", "memory"),
-    ("tac", "memory"),
-    ("shuf", "memory"),
-    ("mapfile", "memory"),
-    ("readarray", "memory"),
-    ("rev", "memory"),
-    ("md5sum", "processor"),
-    ("sha1sum", "processor"),
-    ("sha224sum", "processor"),
-    ("sha256sum", "processor"),
-    ("sha384sum", "processor"),
-    ("sha512sum", "processor"),
-    ("b2sum", "processor"),
-    ("cksum", "processor"),
-    ("wc", "processor"),
-    ("gzip", "processor"),
-    ("xz", "processor"),
-    ("zstd", "processor"),
-    ("bzip2", "processor"),
-    ("lzma", "processor"),
-    ("pigz", "processor"),
-];
-/// The same for those that only take files, not what others print.
-const TAKE_FILES: [(&str, &str); 6] = [
-    ("cp", "disk"),
-    ("split", "disk"),
-    ("rsync", "disk"),
-    ("grep", "memory"),
-    ("sed", "memory"),
-    ("awk", "memory"),
-];
-/// Programs in front of another that change nothing about how much it prints.
-const STARTERS: [&str; 6] = ["sudo", "nohup", "nice", "ionice", "exec", "command"];
-/// Programs that print as much as they read.
-const PASS_ON: [&str; 16] = [
-    "tr", "base64", "base32", "tee", "gzip", "bzip2", "xz", "zstd", "cat", "xxd", "od", "hexdump", "openssl",
-    "pv", "fold", "rev",
-];
-
-/// Commands that are done at once, over and over.
-const GO_ON: [&str; 17] = [
-    "echo",
-    "printf",
-    "dd",
-    "cat",
-    "date",
-    "cp",
-    "head",
-    "yes",
-    "fallocate",
-    "mkdir",
-    "cd",
-    "touch",
-    "mktemp",
-    "let",
-    ":",
-    "true",
-    "",
-];
 
 impl Walker<'_> {
     /// Notes a pipeline that writes to a file for as long as there is room.
@@ -137,10 +77,11 @@ fn may_go_on(stage: &Node) -> bool {
     simple.words.is_empty() || simple.words.iter().any(names) || simple.redirects.iter().any(source)
 }
 
-/// The words of a command that are known, from its program on.
+/// The words of a command that are known, from its program on: what stands in front of it to start it changes nothing about
+/// how much it prints.
 fn words(simple: &Simple) -> Vec<&str> {
     let words = simple.words.iter().map(|word| word.literal().unwrap_or_else(|| word.written()));
-    words.skip_while(|word| STARTERS.contains(word)).collect()
+    words.skip_while(|word| is_wrapper(word)).collect()
 }
 
 fn writes_without_end(pipeline: &Pipeline) -> bool {
@@ -168,7 +109,7 @@ fn writes_without_end(pipeline: &Pipeline) -> bool {
     let endless = prints_without_end(first, &program);
     endless
         && rest.iter().all(|stage| {
-            words(stage).first().is_some_and(|program| PASS_ON.contains(program) || *program == "dd")
+            words(stage).first().is_some_and(|program| is(program, Trait::PassesOn) || *program == "dd")
         })
         && pipeline
             .stages
@@ -186,9 +127,6 @@ fn reads_without_end(pipeline: &Pipeline) -> Option<&'static str> {
     if first.words.is_empty() && first.assignments.iter().any(keeps_in_variable) {
         return Some("memory");
     }
-    let what = |name: &str, of: &[(&str, &'static str)]| {
-        of.iter().find(|(known, _)| *known == name).map(|(_, what)| *what)
-    };
     let name = program.first().copied()?;
     let device = program.iter().skip(1).any(|word| DEVICES.contains(word)) || input_of(first).is_some();
     if device && !stages.clone().flatten().any(|(_, program)| is_end(&program)) {
@@ -199,8 +137,8 @@ fn reads_without_end(pipeline: &Pipeline) -> Option<&'static str> {
                 .iter()
                 .any(|word| word.starts_with("-n") || word.starts_with("-N") || word.starts_with("-t"));
         let into_file = program.last().is_some_and(|last| is_file(last) || name == "split");
-        let takes = !limited && (into_file || !matches!(name, "cp" | "rsync" | "split"));
-        let what = what(name, &READ_ON).or_else(|| what(name, &TAKE_FILES).filter(|_| takes));
+        let takes = !limited && (into_file || !is(name, Trait::CopiesFiles));
+        let what = runs_out(name).or_else(|| runs_out_by_files(name).filter(|_| takes));
         if let Some(what) = what.or(until_never.then_some("memory")) {
             return Some(what);
         }
@@ -209,9 +147,21 @@ fn reads_without_end(pipeline: &Pipeline) -> Option<&'static str> {
         return None;
     }
     let (_, taker) = stages.flatten().find(|(_, program)| {
-        !program.first().is_some_and(|name| PASS_ON.contains(name)) || program.contains(&"-d")
+        !program.first().is_some_and(|name| is(name, Trait::PassesOn)) || program.contains(&"-d")
     })?;
-    taker.first().and_then(|name| what(name, &READ_ON))
+    taker.first().and_then(|name| runs_out(name))
+}
+
+/// What runs out when a program gets input without an end.
+fn runs_out(program: &str) -> Option<&'static str> {
+    let memory = is(program, Trait::FillsMemory).then_some("memory");
+    memory.or_else(|| is(program, Trait::ReadsToTheEnd).then_some("processor"))
+}
+
+/// The same for programs that only take files, not what others print.
+fn runs_out_by_files(program: &str) -> Option<&'static str> {
+    let memory = is(program, Trait::KeepsLines).then_some("memory");
+    memory.or_else(|| is(program, Trait::CopiesFiles).then_some("disk"))
 }
 
 /// Whether a stage stops when it has enough.
@@ -239,7 +189,7 @@ fn keeps_in_variable(assignment: &Assignment) -> bool {
     item.rest.is_empty()
         && prints_without_end(first, &program)
         && stages.all(|stage| {
-            stage.is_some_and(|(_, program)| program.first().is_some_and(|name| PASS_ON.contains(name)))
+            stage.is_some_and(|(_, program)| program.first().is_some_and(|name| is(name, Trait::PassesOn)))
         })
 }
 
@@ -300,7 +250,7 @@ fn prints_without_end(simple: &Simple, program: &[&str]) -> bool {
                     size(word.trim_start_matches("-c").trim_start_matches("--bytes=")) >= TOO_LARGE
                 })
         }
-        Some(name) => reads && PASS_ON.contains(name),
+        Some(name) => reads && is(name, Trait::PassesOn),
         None => false,
     }
 }
@@ -409,7 +359,7 @@ impl Seen {
         };
         let program = words(simple);
         let name = program.first().copied().unwrap_or_default();
-        self.waits |= crate::words::LOOP_WAITS.contains(&name) || !GO_ON.contains(&name);
+        self.waits |= !name.is_empty() && !is(name, Trait::IsDoneAtOnce);
         self.idles |= matches!(name, ":" | "true");
         self.works |= !matches!(name, ":" | "true");
         self.makes |= name == "mkdir";

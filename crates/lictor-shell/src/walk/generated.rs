@@ -3,13 +3,7 @@
 //! its words is another matter: it is text of the line.
 
 use crate::ast::{Node, Word};
-
-/// Programs that only change the form of what they read.
-const FILTERS: [&str; 29] = [
-    "sed", "gsed", "awk", "gawk", "mawk", "jq", "yq", "envsubst", "cat", "head", "tail", "grep", "egrep",
-    "cut", "sort", "uniq", "git", "m4", "cpp", "j2", "jinja2", "mustache", "jsonnet", "patch", "dos2unix",
-    "2to3", "black", "prettier", "nl",
-];
+use crate::describe::Trait;
 
 /// Whether what a command prints comes from files: it is a filter, or an interpreter that runs a script.
 pub(super) fn from_files(stage: &Node) -> bool {
@@ -28,7 +22,7 @@ pub(super) fn from_files(stage: &Node) -> bool {
     let known = match bare {
         "perl" | "ruby" => script() || simple.words.iter().any(edits_in_place),
         "python" | "node" | "php" | "lua" | "Rscript" | "bash" | "sh" => script(),
-        _ => FILTERS.contains(&name) || program.starts_with("./"),
+        _ => crate::programs::is(name, Trait::Filters) || program.starts_with("./"),
     };
     !here
         && (known || crate::harmless::is_setup_command(name, texts.clone()))

@@ -4,15 +4,13 @@
 use lictor_core::facts::{Access, Effect};
 
 use super::Walker;
+use crate::describe::Trait;
 use crate::operand::{Arg, Operand};
-use crate::programs::mentions::is_path;
+use crate::programs::{self, mentions::is_path};
 use crate::reading::{Done, Mention};
 
 /// The most names of one list that are looked at.
 const MOST_NAMES: usize = 256;
-/// Programs that print what they read, or some of it.
-const PRINTERS: [&str; 12] =
-    ["cat", "head", "tail", "sort", "uniq", "tac", "shuf", "grep", "sed", "tr", "cut", "nl"];
 
 impl Walker<'_> {
     /// The names in a file from which a program takes what it works on: `tar -T list`, `xargs cat < list`. Returns those
@@ -21,7 +19,7 @@ impl Walker<'_> {
         let from = self.reading.mentions.len();
         self.mention_names(list, |_| true);
         let named = self.reading.mentions.get(from..).unwrap_or_default();
-        let secret = named.iter().filter(|named| crate::programs::is_secret(&named.file.arg));
+        let secret = named.iter().filter(|named| programs::is_secret(&named.file.arg));
         secret.map(|named| named.file.clone()).collect()
     }
 
@@ -42,7 +40,7 @@ impl Walker<'_> {
         let mut read: Option<Arg> = None;
         for effect in self.reading.effects.get(from..).unwrap_or_default() {
             match effect {
-                Effect::Run(command) if PRINTERS.contains(&command.program.as_str()) => {}
+                Effect::Run(command) if programs::is(&command.program, Trait::Filters) => {}
                 Effect::File { access: Access::Read, target, .. } if read.is_none() => {
                     read = Some(target.arg.clone());
                 }

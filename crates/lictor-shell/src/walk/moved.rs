@@ -6,22 +6,12 @@ use super::Walker;
 use super::simple::Context;
 use crate::operand::{Arg, Cwd, Incoming, Operand};
 use crate::paths;
+use crate::words::{EVERYDAY_NAMES, INSTALLED_NAMES};
 
 /// Most moves of one line that are remembered.
 const MOST: usize = 64;
 /// Directories in which people keep programs of their own, in front of the system's.
 const FOLDERS: [&str; 4] = ["/.local/bin/", "/bin/", "/usr/local/bin/", "/usr/local/sbin/"];
-/// Everyday programs that nobody builds for themselves.
-const EVERYDAY: [&str; 22] = [
-    "ls", "cat", "cp", "mv", "rm", "grep", "find", "sed", "ps", "kill", "chmod", "sudo", "su", "doas", "ssh",
-    "scp", "bash", "sh", "zsh", "id", "whoami", "passwd",
-];
-/// Programs that people do install in several versions.
-const INSTALLED: [&str; 14] = [
-    "git", "python", "python3", "node", "npm", "npx", "pip", "pip3", "curl", "wget", "make", "vim", "docker",
-    "gpg",
-];
-
 /// One thing that the line moved, or copied as links.
 pub(super) struct Moved {
     /// Where it is now.
@@ -120,8 +110,8 @@ impl Walker<'_> {
             ["/usr/", "/bin/", "/opt/", "/nix/", "/snap/", "/lib/"].iter().any(|top| from.starts_with(top));
         searched
             && name.is_some_and(|name| {
-                EVERYDAY.contains(&name) && !system && source.arg.known().is_some()
-                    || INSTALLED.contains(&name) && hidden
+                EVERYDAY_NAMES.contains(&name) && !system && source.arg.known().is_some()
+                    || INSTALLED_NAMES.contains(&name) && hidden
             })
     }
 
@@ -143,5 +133,5 @@ pub(super) fn is_everyday(path: &str, written: bool) -> bool {
         && !folder.contains("venv")
         && !folder.contains("node_modules")
         && folder.matches('/').count() <= 4
-        && (EVERYDAY.contains(&name) || written && INSTALLED.contains(&name))
+        && (EVERYDAY_NAMES.contains(&name) || written && INSTALLED_NAMES.contains(&name))
 }

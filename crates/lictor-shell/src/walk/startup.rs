@@ -3,6 +3,7 @@
 use lictor_core::facts::{Access, Command, Effect, GitEffect};
 
 use super::{Output, Scene, Walker};
+use crate::describe::Trait;
 use crate::operand::{Known, Operand};
 
 /// What in them opens a way in, or leads elsewhere.
@@ -73,9 +74,6 @@ pub(crate) fn runs_later(path: &str) -> bool {
             }
         })
 }
-
-/// Programs that people are used to trust by their name.
-const TRUSTED: [&str; 7] = ["sudo", "su", "doas", "ssh", "gpg", "passwd", "login"];
 
 /// Variables through which every program or every prompt runs something.
 const HOOKS: [&str; 12] = [
@@ -245,7 +243,7 @@ impl Walker<'_> {
             // `alias ls="rm -rf"`: what follows the everyday name goes.
             let mut words = text.split_whitespace().skip_while(|word| *word == "sudo");
             let program = words.next().unwrap_or_default();
-            destroys |= loses_files(program)
+            destroys |= crate::programs::is(program, Trait::LosesFiles)
                 && (program != "rm" || words.next().is_some_and(|option| option.contains(['r', 'f'])))
                 && !text.contains(" -i")
                 && !text.contains(" -I");
@@ -344,18 +342,15 @@ fn governs_next_session(text: &str) -> bool {
         })
 }
 
-/// Programs that take away what they are given.
-fn loses_files(program: &str) -> bool {
-    matches!(program, "rm" | "shred" | "unlink" | "dd" | "wipe" | "srm" | "truncate")
-}
-
 fn sets_up(command: &Command) -> bool {
     if command.program == "alias" {
         return command.args.iter().flatten().all(|alias| match alias.split_once('=') {
             Some((name, value)) => {
                 let first = value.split_whitespace().next().unwrap_or_default();
                 let known = name != first && crate::programs::is_known(name);
-                first == name || !(TRUSTED.contains(&name) || known && loses_files(first))
+                first == name
+                    || !(crate::words::TRUSTED_NAMES.contains(&name)
+                        || known && crate::programs::is(first, Trait::LosesFiles))
             }
             None => true,
         });
