@@ -1,7 +1,7 @@
 //! Compiles `packs/*.yaml` into static tables, so that nothing is parsed when Lictor starts.
 //!
-//! A rule that is not written in the closed condition language, an unknown key, or a name that is no variant of its
-//! enum stops the build.
+//! A rule outside the closed condition language, an unknown key, or a name that is not a variant of its enum
+//! fails the build.
 #![expect(clippy::expect_used, reason = "a build script reports by failing and by printing")]
 
 use std::collections::BTreeMap;
@@ -16,14 +16,14 @@ struct Pack {
     about: String,
     #[serde(default)]
     extends: Vec<String>,
-    /// Words that stand for a group: `<name>` in the words of commands.
+    /// Named groups of words: `<name>` in the words of commands.
     #[serde(default)]
     groups: BTreeMap<String, String>,
     rules: Vec<Rule>,
 }
 
 impl Pack {
-    /// The rules with the words of the groups in place of their names.
+    /// The rules with group names replaced by the words of the groups.
     fn expanded(mut self) -> Self {
         let groups = std::mem::take(&mut self.groups);
         for rule in &mut self.rules {
@@ -53,7 +53,7 @@ struct Rule {
     matching: Vec<String>,
     #[serde(default)]
     not_match: Vec<String>,
-    /// What following the fix looks like where that names no command. Tests judge it.
+    /// An example of following the fix, if the fix names no command. Tests judge it.
     #[serde(default, rename = "then")]
     _then: Vec<String>,
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use lictor_shell::describe::source::Source;
 use world::{Case, Judge, Row, Table, own_corpus, read_cases};
 
-/// Where the corpus that is not ours lies, on machines that have it.
+/// The path of the shared corpus, on machines that have it.
 const SHARED: &str = "/work/shared/corpora/shell-safety.jsonl";
 
 fn main() {
@@ -97,7 +97,7 @@ fn write_docs() {
     }
 }
 
-/// How much is known of programs, how it is written down, and how often it is right.
+/// The number of described programs, how they are described, and how often the verdict is right.
 fn knowledge(judged: Row) -> String {
     let shell = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lictor-shell");
     let (mut programs, mut rows, mut by_code, mut examples, mut data) = (0, 0, 0, 0, 0);
@@ -145,7 +145,7 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Replaces what stands between two marks of the page.
+/// Replaces the text between two markers of the page.
 fn put(name: &str, table: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/shell-safety.md");
     let page = std::fs::read_to_string(&path).expect("the page is there");

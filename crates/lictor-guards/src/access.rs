@@ -1,14 +1,14 @@
-//! Who may do what: scopes of people, and a table in which the most specific row counts.
+//! Access control: scopes of people, and a table in which the most specific row applies.
 
 use std::collections::BTreeMap;
 
 use lictor_core::{Action, Claim, Context, Decision, Guard, Layer, Tier, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// What `people:`, `roles:`, `access:` and `tools.scopes` say.
+/// The configuration of `people:`, `roles:`, `access:` and `tools.scopes`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessConfig {
-    /// The people that this policy knows. Empty: it leaves that to whoever says for whom an action is.
+    /// The people that this policy knows. Empty: the caller that sets the actor is trusted to know them.
     pub people: BTreeMap<String, Person>,
     /// The scopes that come with a role.
     pub roles: BTreeMap<String, Vec<String>>,
@@ -25,13 +25,13 @@ pub struct Person {
     pub email: Option<String>,
     /// The role.
     pub role: Option<String>,
-    /// What the person may do, beside what the role brings.
+    /// What the person may do, in addition to the role's scopes.
     pub scopes: Vec<String>,
     /// The person's groups.
     pub groups: Vec<String>,
 }
 
-/// One row of the table. What it does not name it is not particular about.
+/// One row of the table. An absent field matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessRow {
     /// For whom.
@@ -66,7 +66,7 @@ impl AccessRow {
     }
 }
 
-/// Holds actions against what people may do. A role is not a bypass: it is worth the scopes it brings.
+/// Checks actions against people's permissions. A role is not a bypass: it only grants its scopes.
 #[derive(Debug, Clone)]
 pub struct Access {
     config: AccessConfig,
@@ -79,7 +79,7 @@ impl Access {
         Self { config }
     }
 
-    /// The most specific row that says something about it; of equals the last.
+    /// The most specific row with a value; the last of equally specific ones.
     fn row<T>(&self, action: &Action, says: impl Fn(&AccessRow) -> Option<T>) -> Option<(&AccessRow, T)> {
         let (user, tool) = (action.actor.user.as_deref(), tool(action));
         self.config
@@ -161,7 +161,7 @@ impl Access {
     }
 }
 
-/// What tables and scopes call an action: its tool, or its kind when it has none.
+/// The name of an action in tables and scopes: its tool, or its kind when it has none.
 fn tool(action: &Action) -> &str {
     if action.tool.is_empty() { action.kind.as_str() } else { &action.tool }
 }
@@ -189,7 +189,7 @@ impl Guard for Access {
         };
         match verdict {
             Some(verdict) if said.is_some_and(|(_, decision)| decision > Decision::Warn) => verdict,
-            // What is only remarked on still counts.
+            // An action with only a remark still counts for the rate.
             remark => self.too_fast(action, context).or(remark).unwrap_or_else(Verdict::pass),
         }
     }

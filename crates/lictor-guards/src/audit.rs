@@ -1,4 +1,4 @@
-//! Records what was judged. Runs last, always, and by default decides nothing.
+//! Records judged actions. Always runs, last, and by default does not affect the decision.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ pub trait Recorder: Send + Sync {
     /// Keeps one record. The context holds every verdict given so far.
     ///
     /// # Errors
-    /// It could not be kept.
+    /// The record could not be stored.
     fn record(&self, action: &Action, context: &Context<'_>) -> Result<(), String>;
 }
 
@@ -22,7 +22,7 @@ where
     }
 }
 
-/// Hands every action and what was said about it to a recorder.
+/// Passes every action with its verdicts to a recorder.
 #[derive(Clone)]
 pub struct Audit {
     recorder: Arc<dyn Recorder>,
@@ -36,7 +36,8 @@ impl Audit {
         Self { recorder: Arc::new(recorder), required: false }
     }
 
-    /// The same, blocking what could not be recorded. It then stands in the graph, not among the observers.
+    /// The same, blocking actions that could not be recorded. It then belongs in the graph, not among the
+    /// observers.
     #[must_use]
     pub fn required(mut self) -> Self {
         self.required = true;

@@ -8,7 +8,7 @@ use crate::normal::{self, Line};
 use crate::pattern::{Pattern, PatternError};
 use crate::rules::{Rules, RulesConfig};
 
-/// What `bash_safety:` may say.
+/// The configuration of `bash_safety:`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub struct BashSafetyConfig {
@@ -16,10 +16,10 @@ pub struct BashSafetyConfig {
     pub blocked_patterns: Vec<String>,
     /// Programs by base name.
     pub blocked_programs: Vec<String>,
-    /// Regular expressions that fit one whole simple command and lift the block of this guard for it, or the whole line
-    /// word for word.
+    /// Regular expressions that match one whole simple command, or the exact text of the whole line, and exempt
+    /// it from this guard.
     pub allow: Vec<String>,
-    /// What a command gets that could not be read to its end. `ask` when it is not said.
+    /// The decision for a command that could not be parsed to its end. Default: `ask`.
     pub unreadable: Option<Decision>,
 }
 
@@ -59,23 +59,23 @@ impl Fixable for BashSafetyError {
     }
 }
 
-/// Blocks commands by pattern and by program, and what the `recommended` rules stop.
+/// Blocks commands by pattern and by program, and those that the `recommended` rules stop.
 #[derive(Debug)]
 pub struct BashSafety {
     patterns: Vec<Pattern>,
     programs: Vec<String>,
     allow: Vec<Pattern>,
     unreadable: Decision,
-    /// The rules underneath; `None` where they stand elsewhere in the graph.
+    /// The underlying rules; `None` if they are elsewhere in the graph.
     rules: Option<Rules>,
-    /// Whether the patterns are only words for what the rules stop.
+    /// Whether the patterns only describe what the rules stop.
     describes: bool,
 }
 
-/// What everybody knows by this pattern.
+/// Well-known patterns.
 const FAMILIAR: [&str; 2] = [r"rm\s+-rf\s+/", r"DROP\s+TABLE"];
 
-/// Blocks what the `recommended` rules stop, and says so in familiar patterns where one fits.
+/// Blocks what the `recommended` rules stop, and names a well-known pattern in the reason where one matches.
 impl Default for BashSafety {
     fn default() -> Self {
         Self {
@@ -90,7 +90,7 @@ impl Default for BashSafety {
 }
 
 impl BashSafety {
-    /// A guard with that configuration, over the `recommended` rules; what `allow` excepts, it excepts from both.
+    /// A guard with this configuration and the `recommended` rules; `allow` applies to both.
     ///
     /// # Errors
     /// A pattern that is not a regular expression, or a program that could never match.
@@ -104,7 +104,7 @@ impl BashSafety {
         Ok(Self { rules: Some(rules), ..Self::only(config)? })
     }
 
-    /// A guard with nothing but that configuration.
+    /// A guard with only this configuration.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -120,7 +120,7 @@ impl BashSafety {
         Ok(Self::accepted(config))
     }
 
-    /// The same configuration again, after [`BashSafety::only`] has accepted it: nothing is checked twice.
+    /// A guard with a configuration that [`BashSafety::only`] has accepted before; it is not checked again.
     #[must_use]
     pub fn accepted(config: BashSafetyConfig) -> Self {
         Self {
@@ -139,7 +139,7 @@ impl BashSafety {
                 .is_some_and(|text| self.allow.iter().any(|pattern| pattern.is_match(&text)))
     }
 
-    /// Whether the pattern finds anything on the line that no exception covers.
+    /// Whether the pattern matches anything on the line that no exception covers.
     fn finds(&self, pattern: &Pattern, text: &str, facts: &Facts) -> bool {
         let mut excepted = 0;
         for command in facts.commands() {
@@ -150,13 +150,13 @@ impl BashSafety {
                 excepted += 1;
             }
         }
-        // What the raw text shows beyond the excepted commands is not covered by them.
+        // Matches in the raw text beyond the excepted commands are not covered by them.
         pattern.count(text, excepted + 1) > excepted
     }
 }
 
 impl BashSafety {
-    /// What the rules say, in the words of a familiar pattern where they block and one fits.
+    /// The verdict of the rules, with a well-known pattern as the reason where they block and one matches.
     fn described(&self, action: &Action, text: &str, context: &mut Context<'_>) -> Verdict {
         let facts = context.facts();
         let verdict = self.rules.as_ref().map_or_else(Verdict::pass, |rules| rules.check(action, context));

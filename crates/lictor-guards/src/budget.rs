@@ -7,7 +7,7 @@ use lictor_core::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What `budget:` may say. What is absent is unlimited; 0 allows nothing.
+/// The configuration of `budget:`. An absent field is unlimited; 0 allows nothing.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct BudgetConfig {
@@ -21,7 +21,7 @@ pub struct BudgetConfig {
     pub max_tokens: Option<u64>,
     /// What models cost, as far as it is reported.
     pub max_cost: Option<f64>,
-    /// The fraction from which on the agent is told. 0.8 when it is not said.
+    /// The fraction from which the agent is warned. Default: 0.8.
     pub warn_at: Option<f64>,
 }
 
@@ -39,8 +39,8 @@ impl BudgetConfig {
     }
 }
 
-/// Blocks what goes over the limits of the session or of a session above it: what a subagent does counts for its
-/// root. A blocked attempt uses nothing up.
+/// Blocks actions beyond the limits of the session or of a parent session: a subagent's actions count for its
+/// root. A blocked attempt uses nothing.
 #[derive(Debug, Clone)]
 pub struct Budget {
     config: BudgetConfig,
@@ -55,13 +55,13 @@ impl Budget {
         Self { config, name: "budget".to_owned(), audience: Audience::default() }
     }
 
-    /// A guard with these limits for some only: what others do counts for nothing.
+    /// A guard with these limits for some agents or tasks only: actions of others do not count.
     #[must_use]
     pub fn scoped(config: BudgetConfig, name: impl Into<String>, audience: Audience) -> Self {
         Self { config, name: name.into(), audience }
     }
 
-    /// Limits of its own, counted apart from what the whole session does.
+    /// Its own limits, counted separately from the whole session.
     fn own_claims(&self, action: &Action) -> Vec<Claim> {
         let spend = |what: &str, limit: Option<u64>| {
             limit.map(|limit| Claim::Spend { budget: format!("{} {what}", self.name), amount: 1, limit })
@@ -70,7 +70,8 @@ impl Budget {
         spend("actions", self.config.max_actions).into_iter().chain(spend("tasks", tasks)).collect()
     }
 
-    /// Has the limits checked again when the judgement is recorded: two actions at once cannot both be the last.
+    /// Claims the limits, so that they are checked again when the judgement is recorded: two concurrent actions
+    /// cannot both use the last unit.
     fn claim(&self, action: &Action, context: &mut Context<'_>) {
         if !self.audience.is_everybody() {
             for claim in self.own_claims(action) {
@@ -141,11 +142,11 @@ struct Spent<'a> {
     what: &'static str,
     /// How much the action itself takes.
     now: u64,
-    /// Whose account it is; of a session when it is nobody's.
+    /// The person whose account it is; `None` for a session.
     account: Option<&'a str>,
 }
 
-/// What money is called; its amounts are in millionths.
+/// The unit name of money; its amounts are in millionths.
 const COST: &str = "in model costs";
 
 impl Spent<'_> {

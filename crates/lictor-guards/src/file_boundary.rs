@@ -1,4 +1,4 @@
-//! Where an agent may go: directories it is allowed in, files it must not touch.
+//! File boundaries: the directories an agent may use, and the files it must not touch.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,8 @@ use lictor_shell::describe::Trait;
 use lictor_shell::programs::is;
 use serde::{Deserialize, Serialize};
 
-/// What `boundaries:` may say. Paths are relative to the project's root; red lines and blocked paths may be globs.
+/// The configuration of `boundaries:`. Paths are relative to the project's root; red lines and blocked paths may
+/// be globs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileBoundaryConfig {
@@ -16,7 +17,7 @@ pub struct FileBoundaryConfig {
     pub allowed_dirs: Option<Vec<String>>,
     /// Files that must not be touched at all.
     pub red_line_files: Vec<String>,
-    /// Paths that are not allowed although an allowed directory holds them.
+    /// Paths that are not allowed although they are in an allowed directory.
     pub blocked_paths: Vec<String>,
     /// What a red line forbids.
     pub red_line_mode: RedLineMode,
@@ -33,7 +34,7 @@ pub enum RedLineMode {
     Write,
 }
 
-/// Blocks what leaves the allowed directories or touches a red line.
+/// Blocks actions that leave the allowed directories or touch a red line.
 #[derive(Debug)]
 pub struct FileBoundary {
     root: String,
@@ -61,7 +62,7 @@ impl Line {
         Self { text: text.to_owned(), path, glob }
     }
 
-    /// Whether it stands for this path: the path itself or a directory above it.
+    /// Whether it covers this path: it is the path itself or a directory above it.
     fn covers(&self, path: &str) -> bool {
         if !self.glob {
             return is_at_or_below(path, &self.path);
@@ -76,7 +77,7 @@ impl Line {
         anywhere || fast_glob::glob_match(self.path.as_str(), path)
     }
 
-    /// Whether something that it stands for lies below this directory, as far as the words tell.
+    /// Whether a path that it covers is below this directory, as far as the text shows.
     fn lies_below(&self, directory: &str) -> bool {
         let fixed = self.path.split(['*', '?', '[', '{']).next().unwrap_or_default();
         let any_directory = self.glob && self.text.starts_with("**");
@@ -122,10 +123,10 @@ impl Fixable for BoundaryError {
 }
 
 impl FileBoundary {
-    /// As [`new`](Self::new), refusing what could never match.
+    /// As [`new`](Self::new), refusing entries that could never match.
     ///
     /// # Errors
-    /// A root that is not absolute, and entries with `..`, with `~`, or without anything.
+    /// A root that is not absolute, and entries with `..`, with `~`, or that are empty.
     pub fn try_new(config: &FileBoundaryConfig, root: &str) -> Result<Self, BoundaryError> {
         if !root.starts_with('/') {
             return Err(BoundaryError::RelativeRoot(root.to_owned()));
@@ -141,7 +142,7 @@ impl FileBoundary {
         }
     }
 
-    /// A guard for the project at `root` (absolute, links followed or not: places carry both).
+    /// A guard for the project at `root` (absolute, with links resolved or not: places have both forms).
     #[must_use]
     pub fn new(config: &FileBoundaryConfig, root: &str) -> Self {
         let root = root.trim_end_matches('/');
@@ -158,7 +159,7 @@ impl FileBoundary {
         }
     }
 
-    /// What `lictor-observe` has to look out for in globs and trees.
+    /// The paths that `lictor-observe` must detect in globs and trees.
     pub fn watched(&self) -> impl Iterator<Item = &str> {
         self.red_lines.iter().chain(&self.blocked).map(|line| line.text.as_str())
     }
@@ -177,7 +178,7 @@ impl FileBoundary {
                 "give a plain path inside the project",
             ));
         }
-        // That a file is there, how long and whose it is, is not what it says.
+        // The existence, size and owner of a file do not reveal its content.
         let listed = access == Access::List && place.existence != Existence::Directory;
         if (self.mode == RedLineMode::All || !access.is_read_only())
             && !listed
@@ -244,7 +245,7 @@ impl FileBoundary {
                 .by_rule("allowed_dirs"),
             );
         }
-        // A project below the temporary directory is a project: what lies in it is not exempt.
+        // A project below the temporary directory is still a project: its files are not exempt.
         let own = |path: &str| is_at_or_below(path, &self.root);
         let exempt = |zone: Zone| matches!(zone, Zone::Temp | Zone::TempRoot | Zone::HarmlessDevice);
         let inside = |path: &str| allowed.iter().any(|dir| is_at_or_below(path, dir));
@@ -262,7 +263,7 @@ impl FileBoundary {
         Some(Verdict::block(reason, self.fix("stay inside them")).by_rule("allowed_dirs"))
     }
 
-    /// A project that is itself reached through a link: its files keep their relative place.
+    /// The project root itself is reached through a link: its files keep their relative paths.
     fn same_root(&self, real: &str, written: &str, inside: &impl Fn(&str) -> bool) -> bool {
         let Some(below) = written.strip_prefix(self.root.as_str()) else { return false };
         !below.is_empty() && real.ends_with(below) && inside(written)
@@ -288,7 +289,7 @@ impl FileBoundary {
 }
 
 impl Line {
-    /// Whether a glob operand takes in what this line stands for: by name where the line is a plain path.
+    /// Whether a glob operand matches this red line: by name if the red line is a plain path.
     fn matches_glob(&self, place: &Place, directory: &str) -> bool {
         if self.glob || !is_at_or_below(&self.path, directory) {
             return false;
@@ -339,8 +340,8 @@ impl Guard for FileBoundary {
 }
 
 impl FileBoundary {
-    /// An action that does not say where it happens, happens at the root: its relative paths are meant from there,
-    /// wherever the process that judges it stands.
+    /// An action without a directory happens at the project root: its relative paths are resolved there, not in
+    /// the directory of the judging process.
     fn resolved_from_root<'a>(&self, place: &'a Place, action: &Action) -> Cow<'a, Place> {
         let relative = place.text.trim_start_matches("./");
         if !action.cwd.is_empty() || relative.is_empty() || relative.starts_with(['/', '~', '$']) {
@@ -358,7 +359,7 @@ impl FileBoundary {
         Cow::Owned(Place { path, real: None, zone, ..place.clone() })
     }
 
-    /// What was not understood may touch anything: a red line that the text names is taken to be touched.
+    /// Unparsed input may touch anything: a red line that the text names counts as touched.
     fn unread(&self, action: &Action, facts: &Facts) -> Option<Verdict> {
         if facts.understood() || self.red_lines.is_empty() && self.allowed.is_none() {
             return None;
@@ -391,7 +392,7 @@ impl FileBoundary {
     }
 }
 
-/// Whether `path` is `top` or lies below it, by whole components.
+/// Whether `path` is `top` or is below it, by whole components.
 fn is_at_or_below(path: &str, top: &str) -> bool {
     path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -1,4 +1,4 @@
-//! Whether a submitted task makes sense: business rules on what it carries.
+//! Business rules on the payload of submitted tasks.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use lictor_core::{Action, ActionKind, Context, Guard, Verdict};
 
 /// A question about an action that a rule asks.
 pub trait Predicate: Send + Sync {
-    /// Yes, no, or why it cannot be told.
+    /// Whether the condition holds.
     ///
     /// # Errors
-    /// The question cannot be answered for this action (missing field, wrong type, limit reached).
+    /// The condition cannot be evaluated for this action (missing field, wrong type, limit reached).
     fn holds(&self, action: &Action, context: &Context<'_>) -> Result<bool, String>;
 }
 
@@ -35,7 +35,7 @@ pub struct IntentRule {
     pub fix: String,
 }
 
-/// Judges submitted tasks by rules. Every rule for the task's type is asked and every objection is reported.
+/// Judges submitted tasks by rules. Every rule for the task's type is evaluated and every objection is reported.
 #[derive(Clone)]
 pub struct Intent {
     rules: Vec<IntentRule>,
@@ -49,7 +49,7 @@ impl Intent {
         Self { rules, also_known: Vec::new() }
     }
 
-    /// The same, knowing a type of task that needs nothing.
+    /// The same with one more known task type that has no requirements.
     #[must_use]
     pub fn and_known(mut self, task_type: impl Into<String>) -> Self {
         self.also_known.push(task_type.into());

@@ -1,10 +1,10 @@
-//! What to do with tools nobody described.
+//! The decision for tools without a description.
 
 use lictor_core::facts::{Effect, OpaqueWhat};
 use lictor_core::{Action, Context, Decision, Digest, Guard, Layer, Value, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// What `known_tools:` may say. Names may be globs (`mcp__github__get_*`).
+/// The configuration of `known_tools:`. Names may be globs (`mcp__github__get_*`).
 #[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub struct KnownToolsConfig {
@@ -12,16 +12,16 @@ pub struct KnownToolsConfig {
     pub known: Vec<String>,
     /// Tools that may not.
     pub blocked: Vec<String>,
-    /// What every other tool gets. `ask` when it is not said.
+    /// The decision for every other tool. Default: `ask`.
     pub unknown: Option<Decision>,
-    /// Tools that a person said yes to.
+    /// Tools that a person approved.
     pub remembered: Vec<RememberedTool>,
-    /// Servers that are believed when they say that a tool of theirs only reads.
+    /// Servers whose claim that a tool is read-only is trusted.
     pub trusted_servers: Vec<String>,
 }
 
-/// What the server of a tool says about it, given along with the action. Servers say what they like: it makes the
-/// judgement stricter, and milder only for those in `trusted_servers`.
+/// A server's annotations of its own tool, passed along with the action. They are not trusted: they can make the
+/// decision stricter, and more lenient only for servers in `trusted_servers`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ServersWord {
     /// It may destroy something.
@@ -30,21 +30,21 @@ pub struct ServersWord {
     pub read_only: bool,
 }
 
-/// The rule of a question that only a server's own word gave rise to.
+/// The rule of an `ask` that only a server's own annotation caused.
 pub const DESTRUCTIVE: &str = "destructive";
 
-/// A tool that nobody described and a person said yes to. What it is called with is judged as before.
+/// A tool without a description that a person approved. Its arguments are still judged.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct RememberedTool {
     /// Its full name (`mcp__server__tool`).
     pub tool: String,
-    /// How its server was configured then. Behind another one, the same name is another tool.
+    /// The digest of its server's configuration at that time. The same name on another server is another tool.
     #[serde(default)]
     pub server: Option<Digest>,
 }
 
-/// Asks about tools that nobody described.
+/// Asks about tools without a description.
 #[derive(Debug, Clone, Default)]
 pub struct KnownTools {
     config: KnownToolsConfig,
@@ -57,7 +57,7 @@ impl KnownTools {
         Self { config }
     }
 
-    /// What the policy says of the tool; a server's word against its own tool can only make that stricter.
+    /// The policy's decision for the tool; a server's annotation can only make it stricter.
     fn judge(&self, action: &Action, name: &str, known: &Known<'_>, sends: bool) -> Verdict {
         let full = if action.tool.is_empty() { name } else { action.tool.as_str() };
         let verdict = self.by_name(full, known, sends);
@@ -66,14 +66,14 @@ impl KnownTools {
         if raised && verdict.value() < Value::Ask { destructive(full) } else { verdict }
     }
 
-    /// Whether a person said yes to the tool, as its server is configured now.
+    /// Whether a person approved the tool with the current configuration of its server.
     fn is_remembered(&self, full: &str, known: &Known<'_>) -> bool {
         self.config.remembered.iter().any(|one| one.tool == full && one.server == known.definition)
     }
 
     fn by_name(&self, full: &str, known: &Known<'_>, sends: bool) -> Verdict {
         let fits = |globs: &[String]| globs.iter().any(|glob| fast_glob::glob_match(glob, full));
-        // A colon is in no tool's name: a pattern for tools says nothing about what a server asks for itself.
+        // A tool's name has no colon: a pattern for tools does not match a server's own requests.
         let named = |glob: &&String| glob.contains(':') || !full.contains(':');
         let fits_known =
             || self.config.known.iter().filter(named).any(|glob| fast_glob::glob_match(glob, full));
@@ -116,7 +116,7 @@ impl KnownTools {
     }
 }
 
-/// What is asked when only the server's word speaks against a tool that a pattern lets through.
+/// The question when only the server's annotation objects to a tool that a pattern allows.
 fn destructive(full: &str) -> Verdict {
     Verdict::of(
         Decision::Ask.into(),
@@ -126,7 +126,7 @@ fn destructive(full: &str) -> Verdict {
     .by_rule(DESTRUCTIVE)
 }
 
-/// What is known of the tool at hand.
+/// What is known about the tool.
 struct Known<'a> {
     server: Option<&'a str>,
     described: bool,

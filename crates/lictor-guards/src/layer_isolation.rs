@@ -1,4 +1,4 @@
-//! Layers of a code base that may not reach into each other.
+//! Isolation between layers of a code base.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use lictor_core::facts::{Access, Effect, Place};
 use lictor_core::{Action, Context, Fixable, Guard, Layer, Verdict};
 use serde::Deserialize;
 
-/// What `layers:` may say: each layer by name.
+/// The configuration of `layers:`, by layer name.
 pub type LayersConfig = BTreeMap<String, LayerConfig>;
 
 /// One layer.
@@ -18,7 +18,7 @@ pub struct LayerConfig {
     /// Layers whose files may be touched from this one.
     #[serde(default)]
     pub may_touch: MayTouch,
-    /// Agents that work in this layer, by name. Without an entry an agent of the layer's own name does.
+    /// Agents that work in this layer, by name. Default: the agent with the layer's name.
     #[serde(default)]
     pub agents: Vec<String>,
 }
@@ -68,7 +68,7 @@ impl MayTouch {
 /// Why layers cannot be put in force.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LayersError {
-    /// An edge to a layer that is not there.
+    /// An edge to a layer that does not exist.
     #[error("layer `{from}` may touch `{to}`, but there is no layer `{to}`")]
     UnknownLayer {
         /// The layer with the edge.
@@ -145,7 +145,7 @@ impl LayerIsolation {
         self
     }
 
-    /// The layer that acts: of the innermost agent that has one, else of the directory the action happens in. Both are
+    /// The acting layer: that of the innermost agent that has one, else that of the action's directory. Both are
     /// set by the runtime, not by the agent.
     fn actor<'a>(&'a self, action: &Action, root_relative_cwd: Option<&str>) -> Option<&'a str> {
         let agents = action.actor.chain.iter().rev().chain(std::iter::once(&action.actor.agent));
@@ -227,7 +227,7 @@ impl Guard for LayerIsolation {
     }
 }
 
-/// The directory of the action relative to the project, told from a place that lies below it.
+/// The directory of the action relative to the project, derived from a place below it.
 fn relative_cwd<'a>(effect: &Effect<Place>, cwd: &'a str) -> Option<&'a str> {
     let Effect::File { target, .. } = effect else { return None };
     let inside = target.in_project.as_deref()?;

@@ -1,10 +1,11 @@
 //! The built-in guards, one file each, and the rule packs.
 //!
-//! Guards see only [`Facts`](lictor_core::Facts): what an action would really do, worked out by `lictor-observe`. A
-//! guard never looks at the world and never reads shell text itself (user-written `blocked_patterns` are the one
-//! exception: they are matched with the text as well).
+//! Guards see only [`Facts`](lictor_core::Facts): what an action would really do, derived by `lictor-observe`. A
+//! guard does no I/O and never parses shell text itself (user-written `blocked_patterns` are the one exception:
+//! they are matched against the text as well).
 //!
-//! [`Rules`] evaluates packs: tables that `build.rs` makes out of `packs/*.yaml`, so that nothing is parsed at start.
+//! [`Rules`] evaluates packs: tables that `build.rs` generates from `packs/*.yaml`, so that nothing is parsed at
+//! start.
 //!
 //! What this crate deliberately does not do: I/O, clocks, threads, reading `governance.yaml` (`lictor-config` fills the
 //! configuration structs), and keeping state (sessions are a fold of the event log).

@@ -1,20 +1,21 @@
-//! Which hosts may be talked to.
+//! Allowed and denied hosts.
 
 use lictor_core::facts::Reach;
 use lictor_core::{Action, Context, Decision, Guard, Layer, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// What `network:` may say. A host stands for itself; `*.example.com` for every host below `example.com`.
+/// The configuration of `network:`. A host matches itself; `*.example.com` matches every host below
+/// `example.com`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkConfig {
-    /// Hosts that may be talked to. Absent: all. Empty: none.
+    /// Allowed hosts. Absent: all. Empty: none.
     pub allow: Option<Vec<String>>,
-    /// Hosts that may not, whatever `allow` says.
+    /// Denied hosts, even if `allow` lists them.
     pub deny: Vec<String>,
-    /// What a host gets that cannot be told. `ask` when it is not said.
+    /// The decision for hosts that cannot be determined. Default: `ask`.
     pub unknown: Option<Decision>,
-    /// What sending data out gets, also to an allowed host. `pass` when it is not said.
+    /// The decision for sending data out, even to an allowed host. Default: `pass`.
     pub send: Option<Decision>,
 }
 
@@ -87,7 +88,7 @@ impl Guard for Network {
     }
 }
 
-/// Whether an entry stands for a host. Names are compared without case and without a final dot.
+/// Whether an entry matches a host. Names are compared without case and without a final dot.
 fn fits(entry: &str, host: &str) -> bool {
     let entry = entry.trim_end_matches('.').to_ascii_lowercase();
     let host = host.trim_end_matches('.').to_ascii_lowercase();

@@ -7,17 +7,17 @@ use crate::pattern::Pattern;
 /// Long options whose short form everyone writes.
 const SHORT: [(&str, char); 4] = [("--recursive", 'r'), ("--force", 'f'), ("--verbose", 'v'), ("--all", 'a')];
 
-/// The command with quotes removed and wrappers taken off; unknown words as `…`.
+/// The command without quotes and wrappers; unknown words as `…`.
 pub(crate) fn text(command: &Command) -> String {
     join(&command.program, command.args.iter().map(|arg| arg.as_deref().unwrap_or("…")))
 }
 
-/// The same when every word is known: what an exception may be compared with.
+/// The same if every word is known; exceptions are compared with it.
 pub(crate) fn whole(command: &Command) -> Option<String> {
     command.args.iter().all(Option::is_some).then(|| text(command))
 }
 
-/// What exceptions are compared with: the line as it was given, and what is known of it.
+/// The input of exceptions: the line as given, and its facts.
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'a> {
     pub(crate) text: &'a str,
@@ -25,8 +25,8 @@ pub(crate) struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Whether an exception stands for the whole line, word for word. A pattern does not count here: `npm run .*` means
-    /// one command, not whatever follows it on the line.
+    /// Whether an exception equals the whole line. A pattern does not count here: `npm run .*` means one command,
+    /// not the commands after it on the line.
     pub(crate) fn is_excepted(&self, allow: &[Pattern]) -> bool {
         !allow.is_empty() && {
             let literal = Pattern::literal(self.text.trim());
@@ -34,8 +34,8 @@ impl Line<'_> {
         }
     }
 
-    /// Whether a command does this by its own words. What comes to it through a pipe or a redirection is not in them, so
-    /// that an exception for the command says nothing about it.
+    /// Whether the effect follows from the command's own words. Input from a pipe or a redirection is not part of
+    /// them, so an exception for the command does not cover it.
     pub(crate) fn is_own(&self, effect: &Effect<Place>, command: &Command) -> bool {
         let text = match effect {
             Effect::Flow { .. } => return self.facts.commands().count() == 1 && !self.text.contains('<'),
@@ -49,8 +49,8 @@ impl Line<'_> {
     }
 }
 
-/// Every spelling of the command that a pattern is tried on: as it stands, and with its short options apart, together
-/// in alphabetical order, and together in reverse order (`rm -r -f x`, `rm -fr x`, `rm -rf x`).
+/// Every spelling of the command that a pattern is tried on: as written, and with its short options separate,
+/// bundled in alphabetical order, and bundled in reverse order (`rm -r -f x`, `rm -fr x`, `rm -rf x`).
 pub(crate) fn spellings(command: &Command) -> Vec<String> {
     let mut all = vec![text(command)];
     let mut flags: Vec<char> = Vec::new();

@@ -1,4 +1,4 @@
-//! Regular expressions that people write into policy: checked when given, compiled when they could match.
+//! Regular expressions in policies: checked on load, compiled when they could match.
 
 use lictor_core::Fixable;
 use regex::{Regex, RegexBuilder};
@@ -6,7 +6,7 @@ use regex::{Regex, RegexBuilder};
 /// How large a compiled pattern may become.
 const SIZE_LIMIT: usize = 1 << 20;
 
-/// A pattern that is not one.
+/// An invalid pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{pattern}` is not a regular expression that can be matched in linear time: {problem}")]
 pub struct PatternError {
@@ -24,8 +24,8 @@ impl Fixable for PatternError {
     }
 }
 
-/// A regular expression as written. Compiled once, when a text first holds what the pattern cannot match without, so
-/// that nothing is compiled for a command it has nothing to do with.
+/// A regular expression as written. Compiled once, when a text first contains the literal that every match needs,
+/// so that nothing is compiled for unrelated commands.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     source: String,
@@ -82,7 +82,7 @@ impl Pattern {
         Self { needs: needed_literal(source), source: source.to_owned(), whole, compiled: Default::default() }
     }
 
-    /// A regular expression for exactly this text, as few characters escaped as possible: people read it.
+    /// A regular expression for exactly this text, with as few escapes as possible for readability.
     #[must_use]
     pub fn literal(text: &str) -> String {
         let mut out = String::new();
@@ -107,8 +107,8 @@ impl Pattern {
         self.count(text, 1) > 0
     }
 
-    /// How often it matches, at most `limit`. A pattern that cannot be compiled (too large) finds everything when it
-    /// looks for something and fits nothing when it has to fit a whole text: the first kind forbids, the second excepts.
+    /// How often it matches, at most `limit`. A pattern that cannot be compiled (too large) matches everything if
+    /// it searches and nothing if it must match a whole text: the first kind forbids, the second exempts.
     pub(crate) fn count(&self, text: &str, limit: usize) -> usize {
         if self.needs.as_deref().is_some_and(|needs| !text.contains(needs)) {
             return 0;
@@ -126,7 +126,7 @@ impl Pattern {
     }
 }
 
-/// The longest run of plain characters that every match holds. `None` when there is none that is easy to see.
+/// The longest literal that every match contains. `None` if none is easy to find.
 fn needed_literal(source: &str) -> Option<String> {
     if source.contains(['|', '(', '[', '{']) {
         return None;

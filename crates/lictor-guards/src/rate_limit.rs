@@ -1,9 +1,9 @@
-//! How fast one session may go.
+//! The maximum rate of actions in a session.
 
 use lictor_core::{Action, Claim, Context, Guard, Layer, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// What `rate_limit:` may say.
+/// The configuration of `rate_limit:`.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct RateLimitConfig {
@@ -11,8 +11,8 @@ pub struct RateLimitConfig {
     pub max_per_minute: u64,
 }
 
-/// Blocks when too many actions were allowed in the last minute, in the session or in one above it. Blocked attempts do not count, so that an agent that
-/// tries again does not lock itself out.
+/// Blocks when too many actions were allowed in the last minute, in the session or in a parent session. Blocked
+/// attempts do not count, so that an agent that retries does not lock itself out.
 #[derive(Debug, Clone, Copy)]
 pub struct RateLimit {
     config: RateLimitConfig,

@@ -1,9 +1,9 @@
-//! Stops when guards before it have raised the risk too far. Place it last.
+//! Stops an action when earlier guards have raised the risk too far. Place it last.
 
 use lictor_core::{Action, Context, Fixable, Guard, Risk, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// What `risk:` may say: fractions between 0 and 1.
+/// The configuration of `risk:`: fractions between 0 and 1.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct RiskConfig {

@@ -15,18 +15,18 @@ use crate::normal::Line;
 use crate::pattern::{Pattern, PatternError};
 use pack::Kind;
 
-/// What `rules` may be told.
+/// The configuration of the rule packs.
 #[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct RulesConfig {
     /// Packs in force, by name.
     #[serde(default)]
     pub packs: Vec<String>,
-    /// Simple commands that no rule of the packs stops: regular expressions that fit the whole command. What comes
-    /// through a pipe or a redirection is covered only by an entry for the whole line, word for word.
+    /// Simple commands that no pack rule stops: regular expressions that match the whole command. Input from a
+    /// pipe or a redirection is covered only by an entry that equals the whole line.
     #[serde(default)]
     pub allow: Vec<String>,
-    /// What opaque commands get instead of what the packs say.
+    /// The decision for opaque commands, instead of that of the packs.
     #[serde(default)]
     pub opaque: Option<Decision>,
     /// Rules that do not hold for some files or tools.
@@ -34,25 +34,25 @@ pub struct RulesConfig {
     pub except: Vec<RuleException>,
 }
 
-/// A rule that does not hold for a file, a tool or a command.
+/// An exception to a rule for a file, a tool or a command.
 #[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct RuleException {
     /// The rule's id.
     pub rule: String,
-    /// A file, by its whole path or from the project's root. What it links to has to be the same.
+    /// A file, by its absolute or project-relative path. Its link target must be the same path.
     #[serde(default)]
     pub file: Option<String>,
     /// A tool, by its full name.
     #[serde(default)]
     pub tool: Option<String>,
-    /// A command, word for word; only for rules about the past.
+    /// The exact text of a command; only for history rules.
     #[serde(default)]
     pub command: Option<String>,
 }
 
 impl RuleException {
-    /// The same for a rule about the past, which is not one of the packs'.
+    /// The same for a history rule, which is not part of a pack.
     #[must_use]
     pub fn of_tools(&self) -> Option<Except> {
         let what = match (&self.file, &self.tool, &self.command) {
@@ -70,7 +70,7 @@ impl RuleException {
         rule == "read_before_write" || rule == "require_first" || rule.starts_with("require_first.")
     }
 
-    /// Whether it is about what an effect does to a file, or about the tool that does it.
+    /// Whether it covers the file of an effect, or the tool.
     fn covers(&self, effect: &Effect<Place>, action: &Action) -> bool {
         let tool = matches!(action.kind, ActionKind::Tool | ActionKind::Other(_)).then_some(&action.tool);
         match (&self.file, effect) {
@@ -121,14 +121,14 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The pack that is in force when nobody says otherwise.
+    /// The default pack.
     #[must_use]
     pub fn recommended() -> Self {
         let packs = Pack::named("recommended").into_iter().collect();
         Self { packs, allow: Vec::new(), opaque: None, except: Vec::new() }
     }
 
-    /// The packs of that configuration and those they extend.
+    /// The packs of this configuration and those they extend.
     ///
     /// # Errors
     /// A pack that does not exist or an exception that is not a regular expression.
@@ -149,8 +149,8 @@ impl Rules {
         Ok(Self { packs, allow, opaque: config.opaque, except: config.except.clone() })
     }
 
-    /// The same configuration again, after [`Rules::new`] has accepted it: nothing is checked twice. A pack that does
-    /// not exist is an error all the same.
+    /// Rules with a configuration that [`Rules::new`] has accepted before; it is not checked again. A pack that
+    /// does not exist is still an error.
     ///
     /// # Errors
     /// A pack that does not exist.
@@ -165,8 +165,8 @@ impl Rules {
         self.packs.iter().copied()
     }
 
-    /// The rules that are about what an action does and do not fit, each with the first condition that does not
-    /// hold: what came closest first.
+    /// The rules for the kinds of effects of an action that do not match, each with the first condition that
+    /// fails; the closest first.
     #[must_use]
     pub fn near(&self, facts: &Facts) -> Vec<(&'static Rule, Unmet)> {
         let mut near: Vec<(&'static Rule, Unmet)> = Vec::new();
@@ -185,7 +185,7 @@ impl Rules {
         near
     }
 
-    /// The strictest rule that fits an effect and is not lifted for it.
+    /// The strictest rule that matches an effect and has no exception for it.
     fn rule_for(&self, effect: &Effect<Place>, facts: &Facts, action: &Action) -> Option<&'static Rule> {
         let kind = Kind::of(effect)?;
         let fitting = self
@@ -209,7 +209,7 @@ impl Rules {
         let whole = line.is_excepted(&self.allow);
         let mut given: Vec<(&'static str, Verdict)> = Vec::new();
         let mut file = |rule: &'static Rule, decision: Decision, reason: String, fix: String| {
-            // One verdict a rule: ten operands of one `rm` are one objection.
+            // One verdict per rule: ten operands of one `rm` are one objection.
             if decision > Decision::Pass && !given.iter().any(|(id, _)| *id == rule.id) {
                 given.push((rule.id, Verdict::of(decision.into(), reason, fix).by_rule(rule.id)));
             }
@@ -221,7 +221,7 @@ impl Rules {
                 running = Some(command);
                 trees.clear();
             }
-            // A tree that is blocked is one objection, whatever lies in it.
+            // A blocked tree is one objection, whatever it contains.
             if matches!(effect, Effect::File { target, .. } if trees.iter().any(|tree| lies_in(target, tree)))
             {
                 continue;

@@ -1,5 +1,5 @@
-//! What code may import and call. A reading of the syntax tree: it catches honest mistakes and plain attempts, it is
-//! not a sandbox of the operating system.
+//! What code may import and call. A check of the syntax tree: it catches mistakes and simple attempts; it is not
+//! an operating-system sandbox.
 
 use std::collections::BTreeSet;
 
@@ -23,10 +23,10 @@ const PYTHON_IMPORTS: [&str; 12] = [
     "pickle",
     "builtins",
 ];
-/// Python functions that run or load what is not in the text.
+/// Python functions that run or load code that is not in the text.
 const PYTHON_CALLS: [&str; 9] =
     ["eval", "exec", "compile", "__import__", "open", "globals", "locals", "vars", "breakpoint"];
-/// Attributes that lead from any value to everything else.
+/// Attributes through which any value gives access to everything else.
 const PYTHON_ATTRIBUTES: [&str; 10] = [
     "__class__",
     "__bases__",
@@ -56,13 +56,13 @@ const JS_IMPORTS: [&str; 11] = [
 const JS_CALLS: [&str; 4] = ["eval", "Function", "process.exit", "process.binding"];
 const JS_ATTRIBUTES: [&str; 3] = ["__proto__", "constructor", "mainModule"];
 
-/// What `sandbox:` may say.
+/// The configuration of `sandbox:`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxConfig {
-    /// Languages that may be used. Absent: Python, JavaScript and TypeScript, which can be read.
+    /// Languages that may be used. Absent: Python, JavaScript and TypeScript, which can be parsed.
     pub languages: Option<Vec<String>>,
-    /// What code may not use. A list that is absent is the built-in one; an empty list forbids nothing.
+    /// What code may not use. An absent list is the built-in one; an empty list forbids nothing.
     pub forbid: Forbid,
 }
 

@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 mod scan;
 
-/// What `secrets:` may say.
+/// The configuration of `secrets:`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub struct SecretsConfig {
     /// Further files that hold secrets: globs relative to the project's root.
     pub files: Vec<String>,
-    /// What reading a secret gets. `ask` when it is not said.
+    /// The decision for reading a secret. Default: `ask`.
     pub read: Option<Decision>,
-    /// What writing text that holds a key or token into a file gets. `ask` when it is not said.
+    /// The decision for writing text with a key or token into a file. Default: `ask`.
     pub write: Option<Decision>,
-    /// What sending a secret out gets. `block` when it is not said.
+    /// The decision for sending a secret out. Default: `block`.
     pub send: Option<Decision>,
 }
 
-/// Judges what happens to secrets.
+/// Judges the use of secrets.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets {
     config: SecretsConfig,

@@ -1,4 +1,5 @@
-//! Keeps the agent away from what governs it. Always on: no pack, graph or repository policy can remove it.
+//! Protects the files and commands that govern the agent. Always on: no pack, graph or repository policy can
+//! remove it.
 
 use lictor_core::facts::{Access, Command, Effect, Existence, Facts, GuardOff, Place, Zone};
 use lictor_core::{Action, Context, Guard, Layer, Verdict};
@@ -8,7 +9,7 @@ use crate::rules::{Way, turned};
 /// What to do instead.
 const FIX: &str = "go on without changing what governs you; a person can change it";
 
-/// Commands that sweep files along which govern, and how to do the same without those.
+/// Commands that also affect governing files, and how to run them without those.
 const WAYS: &[Way] = &[
     Way { words: "git stash", swap: &[], say: "put aside only what git tracks: `git stash push`" },
     Way { words: "git clean", swap: &[], say: "name what shall be cleaned: `git clean -fd DIRECTORY`" },
@@ -23,7 +24,7 @@ const WAYS: &[Way] = &[
 /// The rule about files that govern.
 const FILES: &str = "self.files";
 
-/// Blocks changes of Lictor's own files, of hook settings and git hooks, and commands that only people may run.
+/// Blocks changes to Lictor's own files, of hook settings and git hooks, and commands that only people may run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SelfProtection;
 
@@ -37,7 +38,7 @@ impl Guard for SelfProtection {
         let mut verdicts = facts.effects.iter().filter_map(|effect| objection(effect, facts));
         let Some(first) = verdicts.next() else { return Verdict::pass() };
         context.add_risk(0.5);
-        // A tree that holds own files holds many of them; one objection to it is enough.
+        // A tree with governing files contains many of them; one objection is enough.
         let files = |verdict: &Verdict| verdict.rule() == Some(FILES);
         let mut told = files(&first);
         let rest: Vec<Verdict> = verdicts
@@ -77,7 +78,7 @@ fn objection(effect: &Effect<Place>, facts: &Facts) -> Option<Verdict> {
             GuardOff::LictorEnvironment => format!("`{text}` would point Lictor elsewhere or switch it off"),
             GuardOff::Hooks => format!("`{text}` would skip or remove hooks"),
             GuardOff::LictorBinary => format!("`{text}` would stop or replace Lictor itself"),
-            // The pack has a rule for it, with its own way out.
+            // The pack has a rule for it, with its own fix.
             GuardOff::NestedAgent | GuardOff::UngovernedAgent | GuardOff::AgentElsewhere => return None,
         },
         _ => return None,
@@ -85,12 +86,12 @@ fn objection(effect: &Effect<Place>, facts: &Facts) -> Option<Verdict> {
     Some(Verdict::block(reason, FIX).by_rule("self.commands"))
 }
 
-/// A way to do the same without what governs. Whoever names such a file means it.
+/// The same command without governing files. There is none for a command that names such a file itself.
 fn fix_for(command: &Command) -> Option<String> {
     WAYS.iter().find_map(|way| turned(way, command))
 }
 
-/// What a place has to do with what governs: it is a file of it, holds such files, or may turn out to be one.
+/// How a place relates to governing files: it is one, contains some, or may be one.
 fn relation(target: &Place, recursive: bool) -> &'static str {
     match target.zone {
         Zone::Unknown => "may be part of",

@@ -1,4 +1,4 @@
-//! What the guards' tests share: one guard, one action, the fake world.
+//! Helpers for the guards' tests: one guard, one action, a fake file system.
 
 use std::sync::Arc;
 

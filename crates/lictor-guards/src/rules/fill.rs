@@ -1,16 +1,16 @@
-//! Reasons and fixes with what they are about: made from the command at hand, never canned.
+//! Reasons and fixes, filled in from the command.
 
 use lictor_core::facts::{Command, Effect, Opaque, OpaqueWhat, Place, Zone};
 
 use super::pack::{Rule, Way, begins};
 
-/// The reason with what it is about.
+/// The reason with the object of the effect.
 pub(super) fn reason(reason: &str, effect: &Effect<Place>, running: Option<&Command>) -> String {
     let (what, place) = about(effect, running);
     reason.replace("{what}", what.trim()).replace("{place}", place)
 }
 
-/// Reason and fix for what could not be worked out. What is only too large is said to be that.
+/// Reason and fix for an opaque part. A part that is only too large is reported as such.
 pub(super) fn opaque(rule: &Rule, opaque: &Opaque) -> (String, String) {
     let text = if opaque.text.is_empty() { "it" } else { opaque.text.as_str() };
     match opaque.what {
@@ -21,7 +21,7 @@ pub(super) fn opaque(rule: &Rule, opaque: &Opaque) -> (String, String) {
     }
 }
 
-/// What to do instead: the first way that the running command can be turned into, or what the rule says to all others.
+/// The fix: the first rewrite that applies to the command, or the rule's general fix.
 pub(super) fn fix(rule: &Rule, effect: &Effect<Place>, running: Option<&Command>) -> String {
     if let Some(fix) = running.and_then(|command| rule.ways.iter().find_map(|way| turned(way, command))) {
         return fix;
@@ -33,7 +33,7 @@ pub(super) fn fix(rule: &Rule, effect: &Effect<Place>, running: Option<&Command>
     rule.fix.replace("{what}", &quoted(what.trim()))
 }
 
-/// The command in another way; `None` when the way is not about it or changes nothing.
+/// The rewritten command; `None` when the rewrite does not apply or changes nothing.
 pub(crate) fn turned(way: &Way, command: &Command) -> Option<String> {
     if !begins(command, way.words) {
         return None;
@@ -66,15 +66,15 @@ pub(crate) fn turned(way: &Way, command: &Command) -> Option<String> {
     changed.then(|| way.say.replace("{line}", &line))
 }
 
-/// What becomes of a word.
+/// The replacement of a word.
 enum Swap {
     Word(String),
-    /// It goes, and the value behind it.
+    /// It is removed together with the value after it.
     WithValue,
 }
 
-/// What a way makes of a word: a whole one, one of which the start is given (`--wait=*`), an option that goes with its
-/// value (`--timeout *`), or the letters of options that are written together.
+/// Applies a rewrite to a word: a whole word, a prefix (`--wait=*`), an option that is removed with its value
+/// (`--timeout *`), or letters of bundled options.
 fn swapped(way: &Way, arg: &str) -> Option<Swap> {
     for (from, to) in way.swap {
         match from.strip_suffix('*') {
@@ -102,7 +102,7 @@ fn swapped(way: &Way, arg: &str) -> Option<Swap> {
     changed.then(|| Swap::Word(if out.is_empty() { out } else { format!("-{out}") }))
 }
 
-/// A word as a shell takes it for itself.
+/// A word quoted for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,~{}*?".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

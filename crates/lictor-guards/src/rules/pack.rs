@@ -1,4 +1,4 @@
-//! Rules as data: what a pack is and when one of its rules fits an effect.
+//! Rules as data: packs, and when a rule matches an effect.
 
 use lictor_core::Decision;
 use lictor_core::facts::{
@@ -15,7 +15,7 @@ pub struct Pack {
     pub about: &'static str,
     /// Packs that are in force with it.
     pub extends: &'static [&'static str],
-    /// The rules, by what they look at.
+    /// The rules, by the kind of effect.
     pub(super) rules: &'static [(Kind, &'static [Rule])],
 }
 
@@ -49,28 +49,29 @@ pub struct Rule {
     pub id: &'static str,
     /// Which effects it fits.
     pub(super) when: When,
-    /// What it then says.
+    /// Its decision.
     pub decision: Decision,
-    /// Why; `{what}` stands for what the effect is about.
+    /// The reason; `{what}` is replaced by the object of the effect.
     pub reason: &'static str,
-    /// What to do instead, for commands that none of the `ways` is about.
+    /// The fix for commands to which none of the `ways` applies.
     pub fix: &'static str,
-    /// Ways to turn the command itself into one that reaches the goal.
+    /// Rewrites of the command into one that is allowed and reaches the goal.
     pub(super) ways: &'static [Way],
 }
 
-/// One way to turn a command into another.
+/// One rewrite of a command.
 #[derive(Debug)]
 pub(crate) struct Way {
     /// Commands that begin like this.
     pub(crate) words: &'static str,
-    /// Arguments that become others; an empty one is left out. With some of these, a command has to hold one of them.
+    /// Replacements of arguments; an empty replacement removes the argument. If there are any, the command must
+    /// contain one of them.
     pub(crate) swap: &'static [(&'static str, &'static str)],
-    /// What is said; `{line}` stands for the command that came out.
+    /// The fix text; `{line}` is replaced by the rewritten command.
     pub(crate) say: &'static str,
 }
 
-/// What a rule looks at.
+/// The kind of effect of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
@@ -130,7 +131,7 @@ pub(super) enum When {
     },
     GuardOff(&'static [GuardOff]),
     Opaque(&'static [OpaqueWhat]),
-    /// A simple command that [begins](begins) like one of `words`, holds one of the flags, and begins like none of
+    /// A simple command that [begins](begins) like one of `words`, has one of the flags, and begins like none of
     /// `not_words`.
     Run {
         words: &'static [&'static str],
@@ -152,7 +153,7 @@ pub(super) enum When {
 #[derive(Debug)]
 pub(super) struct FileWhen {
     pub(super) access: &'static [Access],
-    /// The zone of the path or of what it links to.
+    /// The zone of the path or of its link target.
     pub(super) zone: &'static [Zone],
     pub(super) existence: &'static [Existence],
     /// More than one file: recursive, or a glob.
@@ -172,12 +173,12 @@ pub(super) struct FileWhen {
     pub(super) not_by: &'static [&'static str],
 }
 
-/// Why a rule does not fit an effect that it is about.
+/// Why a rule does not match an effect of its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unmet {
-    /// How many of its conditions hold before the first one that does not.
+    /// How many of its conditions hold before the first one that fails.
     pub held: usize,
-    /// The condition that does not hold, as the pack calls it.
+    /// The condition that fails, by its name in the pack.
     pub condition: &'static str,
 }
 
@@ -186,8 +187,8 @@ impl When {
         self.meets(effect, facts) == Ok(())
     }
 
-    /// Whether an effect fits; otherwise the first condition that does not hold. `what` is that the effect is not of
-    /// the kind at all.
+    /// Whether an effect matches; otherwise the first condition that fails. `what` means that the effect is of
+    /// another kind.
     pub(super) fn meets(&self, effect: &Effect<Place>, facts: &Facts) -> Result<(), Unmet> {
         match (self, effect) {
             (Self::File(when), Effect::File { access, target, recursive, by }) => when.meets(
@@ -252,7 +253,7 @@ impl FileWhen {
         let any = |wanted: &[&str], test: fn(&str, &str) -> bool| {
             wanted.iter().any(|wanted| place.paths().any(|path| test(path, wanted)))
         };
-        // Most rules are about another access: the rest is not worked out for them.
+        // Most rules have another access: the remaining conditions are skipped for them.
         if !one_of(self.access, &access) {
             return Err(Unmet { held: 0, condition: "access" });
         }
@@ -289,8 +290,8 @@ fn one_of<T: PartialEq>(wanted: &[T], is: &T) -> bool {
     wanted.is_empty() || wanted.contains(is)
 }
 
-/// Whether `path` is `top` or lies below it; only below it when `top` ends with a slash. A `top` that starts with `~` lies
-/// in anybody's home.
+/// Whether `path` is `top` or is below it; only below it when `top` ends with a slash. A `top` that starts with
+/// `~` matches in any home directory.
 fn is_at_or_below(path: &str, top: &str) -> bool {
     let (top, inside_only) = top.strip_suffix('/').map_or((top, false), |top| (top, true));
     let rest = match top.strip_prefix('~') {
@@ -300,9 +301,9 @@ fn is_at_or_below(path: &str, top: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() && !inside_only || rest.len() > 1 && rest.starts_with('/'))
 }
 
-/// Whether a command begins with these words. `a|b` stands for either, `get-*` and `*:get` for every word that begins or
-/// ends so, `*` for any word, `~a|b` for any other word, `$` for the end of the command and `-` for nothing but options up
-/// to it. Anywhere in the command, `+-c|--check` wants one of these options and `!-i|--fix` none of them.
+/// Whether a command begins with these words. `a|b` matches either, `get-*` and `*:get` every word with this
+/// prefix or suffix, `*` any word, `~a|b` any other word, `$` the end of the command and `-` only options up to
+/// the end. Anywhere in the command, `+-c|--check` requires one of these options and `!-i|--fix` none of them.
 pub(super) fn begins(command: &Command, pattern: &str) -> bool {
     let mut words = command.words.iter();
     pattern.split(' ').all(|wanted| match wanted.split_at_checked(1) {
@@ -327,7 +328,7 @@ fn holds(command: &Command, option: &str) -> bool {
     command.args.iter().flatten().any(|arg| is_option(arg, option) || letters(arg, option) == Some(0))
 }
 
-/// Whether a command certainly does not have an option. What is only known when it runs may be anything.
+/// Whether a command certainly does not have an option. A word that is known only at run time may be anything.
 fn lacks(command: &Command, option: &str) -> bool {
     !command
         .args
@@ -340,7 +341,7 @@ fn is_option(arg: &str, option: &str) -> bool {
     arg == option || arg.split_once('=').is_some_and(|(name, _)| name == option)
 }
 
-/// Where an option of one letter stands among several behind one dash.
+/// The position of a one-letter option in a bundle.
 fn letters(arg: &str, option: &str) -> Option<usize> {
     let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1)?;
     let all = arg.strip_prefix('-').filter(|all| all.chars().all(|c| c.is_ascii_alphabetic()))?;

@@ -1,6 +1,6 @@
-//! Finds keys and tokens in text by their published shapes. No regular expressions: one pass for each start.
+//! Finds keys and tokens in text by their published formats. No regular expressions: one pass for each prefix.
 
-/// A shape: what it is, how it starts, how many characters of which kind follow at least.
+/// A format: its name, its prefix, and the minimum number and kind of characters that follow.
 struct Shape {
     name: &'static str,
     start: &'static str,
@@ -41,7 +41,7 @@ const SHAPES: [Shape; 18] = [
     shape("a SendGrid key", "SG.", 60, |char| word(char) || char == '.'),
 ];
 
-/// What the text holds, in words; never the value itself.
+/// The name of what the text contains; never the value itself.
 pub(super) fn find(text: &str) -> Option<&'static str> {
     if text.contains("-----BEGIN ") && text.contains("PRIVATE KEY-----") {
         return Some("a private key");
