@@ -1,6 +1,6 @@
-//! What a hook pays for its store: a fresh process opens it, reads its session, writes one transaction and exits.
-//! Alone, and eight at once. Prints microseconds from spawn to exit for every way of using SQLite that was considered;
-//! the first row is a process that does nothing. On a machine that does other things too, p10 is what to compare.
+//! The cost of the store for a hook: a new process opens it, reads its session, writes one transaction and exits;
+//! alone, and eight at once. Prints microseconds from spawn to exit for each SQLite configuration that was
+//! considered; the first row is a process that does nothing. On a busy machine, compare p10.
 //!
 //! `cargo bench -p lictor-store --bench cold_open [-- ROUNDS]`
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark, not a library")]
@@ -17,7 +17,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, params};
 use rustix::fs::{FlockOperation, flock};
 
-/// A way to use SQLite.
+/// A SQLite configuration.
 #[derive(Clone, Copy)]
 struct Way {
     name: &'static str,
@@ -31,9 +31,9 @@ struct Way {
 enum Journal {
     /// A rollback journal that is persisted, truncated or deleted.
     Rollback(&'static str),
-    /// A write-ahead log that the last process to leave moves into the main file.
+    /// A write-ahead log that the last process checkpoints when it closes.
     WalClosed,
-    /// A write-ahead log that is moved when it is longer than so many pages.
+    /// A write-ahead log that is checkpointed when it exceeds this many pages.
     Wal(u64),
 }
 
@@ -42,7 +42,7 @@ enum Journal {
 enum Waiting {
     /// SQLite's own handler: naps that grow to 100 ms.
     Sleep,
-    /// Gives way, then naps of at most 2 ms, as the store does.
+    /// Yields, then sleeps of at most 2 ms, as the store does.
     Nap,
     /// A queue by a file lock.
     Queue,
@@ -89,7 +89,7 @@ const STORE: &str = "SqliteStore, Durability::Process";
 const STORE_POWER: &str = "SqliteStore, Durability::Power";
 
 const KEY: &[u8] = b"claude-code:0c7f3a52";
-/// About what a judged action and the state of a session take.
+/// About the size of a judged action with its session state.
 const BODY: usize = 700;
 const STATE: usize = 2000;
 
@@ -234,7 +234,7 @@ fn main() {
     for (name, file, ..) in &rows {
         WAYS.iter().filter(|way| way.name == *name).for_each(|way| create(way, file));
     }
-    // Interleaved, so that a noisy moment hits all of them.
+    // Interleaved, so that noise affects all of them.
     for _ in 0..rounds {
         rows.iter_mut().for_each(|(name, file, alone, _)| alone.push(time(name, file)));
     }

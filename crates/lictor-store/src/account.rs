@@ -1,4 +1,4 @@
-//! Which entries there must be, by the word of the sealed records.
+//! Derives from the sealed records which entries must exist.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +8,12 @@ use crate::{Draft, Fault, Head, KeyId, Keyring, Keys, Query, Record, Seal, Space
 /// Read at a time.
 const PAGE: usize = 500;
 
-/// The body of the record from which on a store is sealed, or sealed with another key.
+/// The body of the record that starts sealing, or starts sealing with another key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sealing {
     /// The key.
     key: String,
-    /// The key before it; none when the records before this one have no seal.
+    /// The previous key; `None` when the earlier records have no seal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<String>,
 }
@@ -35,21 +35,21 @@ impl Sealing {
         })
     }
 
-    /// Whether `record` says that nothing before it has a seal.
+    /// Whether `record` states that no earlier record has a seal.
     fn begins(record: &Record) -> bool {
         let body: Option<Self> = serde_json::from_str(&record.body).ok();
         record.kind == Self::KIND && body.is_some_and(|body| body.before.is_none())
     }
 }
 
-/// Follows the seals of a log from its base to its end.
+/// Checks the seals of a log from its base to its end.
 #[derive(Debug)]
 pub(crate) struct Account<'k> {
     keys: &'k Keyring,
     effects: Effects,
     /// The key of the last seal.
     key: Option<KeyId>,
-    /// The last record without a seal that may be without one.
+    /// The last record that may have no seal.
     unsealed: Option<u64>,
 }
 
@@ -58,7 +58,7 @@ impl<'k> Account<'k> {
         Self { keys, effects: Effects::default(), key: None, unsealed: None }
     }
 
-    /// The last record that came before the store had a key.
+    /// The last record from before the store had a key.
     pub(crate) fn unsealed(&self) -> Option<u64> {
         self.unsealed
     }
@@ -68,7 +68,7 @@ impl<'k> Account<'k> {
         self.key.is_some()
     }
 
-    /// What a record without a fault left, for the next one to build on.
+    /// The accumulated effects of the checked records, for the next one.
     pub(crate) fn into_effects(self) -> Effects {
         self.effects
     }
@@ -92,7 +92,8 @@ impl<'k> Account<'k> {
             return Ok(Some(Fault::UnknownKey { seq: head.seq, key: seal.key() }));
         };
         let Some(effects) = seal.effects().filter(|_| seal.fits(key, &head.hash)) else { return forged };
-        // The effects of another key mean nothing to this one: it has to begin with all there is.
+        // The effects under another key cannot be read with this one: the new key must start with a full list of
+        // entries.
         match (self.key, self.unsealed) {
             (None, Some(last)) => {
                 let query = Query::all().after(head.seq.saturating_sub(1)).limit(1);
@@ -108,7 +109,7 @@ impl<'k> Account<'k> {
         Ok(None)
     }
 
-    /// Every record from the base on; stops at the first fault.
+    /// Checks every record from the base; stops at the first fault.
     pub(crate) fn of(view: &dyn View, keys: &'k Keyring) -> Result<Result<Self, Fault>, StoreError> {
         let mut account = Self::new(keys);
         let mut after = view.base()?.seq;
@@ -124,7 +125,7 @@ impl<'k> Account<'k> {
         }
     }
 
-    /// The first entry that is not what the records left.
+    /// The first entry that does not match the records.
     pub(crate) fn entries(mut self, view: &dyn View) -> Result<Option<Fault>, StoreError> {
         let Some(key) = self.key.and_then(|id| self.keys.get(id)) else { return Ok(None) };
         for space in Space::ALL {

@@ -1,4 +1,4 @@
-//! A place in the chain, kept where the writer of the store cannot change it.
+//! A position in the chain, stored where the writer of the store cannot change it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use lictor_core::Digest;
 
 use crate::Head;
 
-/// The number and hash of a record, written down outside the store: in a git note, a commit trailer or a
-/// managed file. As text: `<number> <hash>`.
+/// The number and hash of a record, stored outside the store: in a git note, a commit trailer or a managed file.
+/// As text: `<number> <hash>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Anchor {
     /// The number of the record.
@@ -48,7 +48,7 @@ impl FromStr for Anchor {
 }
 
 impl Anchor {
-    /// The newest anchor of a file with one anchor a line; later lines were added later. `None` for an empty file.
+    /// The newest anchor of a file with one anchor per line; later lines are newer. `None` for an empty file.
     ///
     /// # Errors
     /// When a line is not an anchor: an anchor file that was tampered with must not count as absent.

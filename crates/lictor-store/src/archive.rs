@@ -1,4 +1,4 @@
-//! Retention: old records move to files that anyone can check and join again.
+//! Retention: moves old records to archive files that anyone can verify and join again.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,7 +18,7 @@ use crate::{Draft, Durability, Fault, Head, Query, Record, Seal, Store, StoreErr
 
 /// Records read at a time.
 const PAGE: usize = 500;
-/// Records in one file: it is read as a whole when one of them is asked for.
+/// Records per file: a file is read as a whole to get one of them.
 const MOST_RECORDS: u64 = 10_000;
 
 /// The body of the record that accounts for records which were archived.
@@ -38,12 +38,12 @@ impl Retained {
     /// The kind of that record.
     pub const KIND: &str = "log.retained";
 
-    /// Whether the records up to `base` were archived, by the word of the log itself.
+    /// Whether the log itself states that the records up to `base` were archived.
     pub(crate) fn covers(view: &dyn View, base: Head) -> Result<bool, StoreError> {
         if base == Head::START {
             return Ok(true);
         }
-        // Retention appends its record right when it moves the base, so it is the newest of its kind.
+        // Retention appends its record in the transaction that moves the base, so it is the newest of its kind.
         let newest = view.records(&Query::all().kind(Self::KIND).newest_first().limit(1))?;
         let retained: Option<Self> =
             newest.first().and_then(|record| serde_json::from_str(&record.body).ok());
@@ -56,11 +56,11 @@ impl Retained {
 pub enum Keep {
     /// The newest so many records.
     Newest(u64),
-    /// Everything from the first record that is not older than this.
+    /// All records from the first one that is not older than this.
     Since(Timestamp),
 }
 
-/// Why records were not archived. All of them are still in the store.
+/// Why records were not archived. They are all still in the store.
 #[derive(Debug, thiserror::Error)]
 pub enum RetainError {
     /// The store failed.
@@ -71,15 +71,16 @@ pub enum RetainError {
     Write {
         /// The archive.
         file: PathBuf,
-        /// What the system said.
+        /// The system error.
         source: io::Error,
     },
-    /// The records to archive are not sound. Evidence of tampering stays where it is.
+    /// The records to archive have faults. Evidence of tampering is not moved.
     #[error("{0}; nothing was archived, run `lictor audit verify`")]
     Unsound(Fault),
 }
 
-/// Moves the oldest records to files in `directory` and returns the last one; `None` when there is nothing to move.
+/// Moves the oldest records to files in `directory` and returns the last one moved; `None` when there is nothing
+/// to move.
 ///
 /// A file is on disk before anything is removed. A crash between the two leaves records in both places, which
 /// [`Segment::join`] accepts.
@@ -104,7 +105,7 @@ pub fn retain(
     }
 }
 
-/// The records after `base` up to `last`, into one file.
+/// Moves the records after `base` up to `last` into one file.
 fn move_away(
     store: &dyn Store,
     base: Head,
@@ -131,7 +132,7 @@ fn move_away(
     Ok(file)
 }
 
-/// The number of the newest record that need not be kept.
+/// The number of the newest record that may be moved.
 pub(crate) fn last_to_go(view: &dyn View, keep: Keep) -> Result<Option<u64>, StoreError> {
     let (base, head) = (view.base()?, view.head()?);
     let last = match keep {
@@ -152,7 +153,7 @@ pub(crate) fn last_to_go(view: &dyn View, keep: Keep) -> Result<Option<u64>, Sto
     Ok((last > base.seq).then_some(last))
 }
 
-/// Writes the records after `base` up to `last` to `draft`, one JSON object a line, and waits for the disk.
+/// Writes the records after `base` up to `last` to `draft`, one JSON object per line, and syncs it to disk.
 fn write_segment(
     store: &dyn Store,
     base: Head,
@@ -204,7 +205,7 @@ fn parsed(line: &str) -> serde_json::Result<(Record, Option<Seal>)> {
     Ok((serde_json::from_value(line)?, seal.map(serde_json::from_value).transpose()?))
 }
 
-/// The field of a line that is not the record's own.
+/// The field of a line that is not part of the record.
 const SEAL: &str = "seal";
 
 /// The lines of an archive; those of older versions are not compressed.
@@ -224,7 +225,7 @@ pub struct Segment {
     pub before: Head,
     /// Its last record.
     pub last: Head,
-    /// What is wrong with it.
+    /// Its faults.
     pub faults: Vec<Fault>,
 }
 
@@ -236,7 +237,7 @@ pub enum ArchiveError {
     Read {
         /// The archive.
         file: PathBuf,
-        /// What the system said.
+        /// The system error.
         source: io::Error,
     },
     /// A line is not a record.
@@ -278,7 +279,7 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
-    /// The last record that cannot be had because of it, where that is known.
+    /// The last record that is unavailable because of it, if known.
     pub(crate) fn last(&self) -> Option<u64> {
         match self {
             Self::Missing { last, .. } => Some(*last),
@@ -333,14 +334,14 @@ impl Segment {
         Ok(Self { before, last, faults: chain.finish() })
     }
 
-    /// Whether these archives, as far as they are sound, together lead without a gap from the very first record to `base`, where the store
-    /// goes on.
+    /// Whether the sound ones of these archives cover all records from the first to `base`, where the store
+    /// continues, without a gap.
     ///
     /// # Errors
     /// [`ArchiveError::Gap`] when they do not.
     pub fn join(mut segments: Vec<Self>, base: Head) -> Result<(), ArchiveError> {
         segments.sort_by_key(|segment| (segment.before.seq, segment.last.seq));
-        // An archive that a crash kept from counting overlaps with the one written in its place.
+        // After a crash during archiving, the unfinished archive overlaps with the one that replaced it.
         segments.retain(|segment| segment.faults.is_empty() && segment.last.seq <= base.seq);
         let mut from = Head::START;
         while from != base {

@@ -1,7 +1,7 @@
 //! A transaction that writes in the order of the keys.
 //!
-//! A large change touches rows all over the projection, many of them again and again. Each is kept here in its last
-//! form and read at most once; the store below gets them sorted, which is the order it is built in.
+//! A large change touches rows all over the projection, many of them repeatedly. Each row is buffered with its
+//! latest value and read at most once; the underlying store gets the rows sorted, which is its storage order.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,22 +9,22 @@ use std::ops::Bound;
 
 use crate::{Draft, Entry, Head, Keyring, Keys, Query, Record, Seal, Space, StoreError, Transaction, View};
 
-/// So many bytes are kept at most before they are handed down.
+/// The maximum number of buffered bytes before they are flushed.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// What is known of a key.
+/// The buffered state of a key.
 #[derive(Debug)]
 enum Known {
-    /// What the store below has.
+    /// The value in the underlying store.
     Read(Option<Vec<u8>>),
-    /// What it is to have.
+    /// The value to write.
     Changed(Option<Vec<u8>>),
 }
 
 /// Entries of one space by their keys.
 type Entries = BTreeMap<(Space, Vec<u8>), Known>;
 
-/// A transaction on top of another. Nothing of it counts before [`finish`](Self::finish).
+/// A transaction on top of another. It has no effect before [`finish`](Self::finish).
 pub struct Buffered<'a> {
     below: &'a mut dyn Transaction,
     entries: RefCell<Entries>,
@@ -43,7 +43,7 @@ impl<'a> Buffered<'a> {
         Self { below, entries: RefCell::default(), size: 0 }
     }
 
-    /// Hands every change down.
+    /// Writes all changes to the underlying transaction.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -97,7 +97,7 @@ impl View for Buffered<'_> {
                 Known::Changed(value) => Some((key.as_slice(), value.as_deref())),
             })
             .collect();
-        // So many that enough are left when those are taken out that are changed here.
+        // The limit is raised so that enough entries remain after removing those that are changed here.
         let below = self.below.scan(space, &keys.clone().limit(keys.limit.saturating_add(changed.len())))?;
         if changed.is_empty() {
             return Ok(below);

@@ -1,4 +1,4 @@
-//! What every store must do, as checks that a new store can be run through:
+//! Conformance checks for implementations of a store:
 //!
 //! ```
 //! # use lictor_store::{MemoryStore, conformance};
@@ -7,7 +7,7 @@
 //! }
 //! ```
 //!
-//! Each check wants an empty store of its own. It returns an error or panics with what differs.
+//! Each check needs its own empty store. It returns an error, or panics with the difference.
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -172,7 +172,7 @@ fn sees_itself(store: &dyn Store) -> Outcome {
     Ok(())
 }
 
-/// Makes every kind of change and then ends as told; nothing of it must be seen.
+/// Makes every kind of change and ends with `end`; none of the changes may be visible afterwards.
 fn check_rollback(store: &dyn Store, end: &dyn Fn() -> Result<(), StoreError>) -> Outcome {
     append(store, [draft("kept", "{}")])?;
     store.update(Durability::Process, |tx| {

@@ -1,4 +1,4 @@
-//! What can go wrong with a store. Each message names the file and the way out.
+//! Errors of a store. Each message names the file and a fix.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ pub enum StoreError {
         /// The store.
         file: PathBuf,
     },
-    /// There is no such store and it was not to be created.
+    /// The store does not exist and was not to be created.
     #[error("there is no store at `{file}`; `lictor init` or the first hook creates it")]
     Missing {
         /// The store.
@@ -89,7 +89,7 @@ pub enum StoreError {
     Io {
         /// The store.
         file: PathBuf,
-        /// What the system said.
+        /// The system error.
         source: io::Error,
     },
     /// The database failed in some other way.
@@ -97,7 +97,7 @@ pub enum StoreError {
     Failed {
         /// The store.
         file: PathBuf,
-        /// What the database said.
+        /// The message of the database.
         detail: String,
     },
     /// The store is sealed and was opened without its key.
@@ -108,7 +108,7 @@ pub enum StoreError {
         /// The store.
         file: PathBuf,
     },
-    /// The store is sealed with a key that nobody here has.
+    /// The store is sealed with a key that is not in the keyring.
     #[error(
         "the store `{file}` is sealed with the key {key}, which is not in the key file; restore that file from a copy"
     )]
@@ -128,7 +128,7 @@ pub enum StoreError {
         /// The record.
         seq: u64,
     },
-    /// Something in the store was not written by a holder of the key.
+    /// A part of the store was not written by a holder of the key.
     #[error(
         "{what} of the store `{file}` does not match its seal: it was changed from outside; run `lictor audit verify`"
     )]
@@ -138,7 +138,7 @@ pub enum StoreError {
         /// What does not match.
         what: String,
     },
-    /// Records that were moved to an archive cannot be had.
+    /// Archived records are unavailable.
     #[error(transparent)]
     Archive(crate::ArchiveError),
     /// The database cannot be reached.
@@ -152,12 +152,12 @@ pub enum StoreError {
     /// The caller gave the change up.
     #[error("the change was given up by its caller; nothing was recorded")]
     Abandoned,
-    /// The caller gave the change up for a reason of its own.
+    /// The caller abandoned the change for its own reason.
     #[error(transparent)]
     Other(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Where to look for whoever holds a store.
+/// How to find the process that holds a store.
 fn who_keeps_busy(file: &Path) -> String {
     if file.starts_with("postgres:") {
         "a transaction that does not end (`select * from pg_stat_activity`)".to_owned()
@@ -167,7 +167,7 @@ fn who_keeps_busy(file: &Path) -> String {
 }
 
 impl StoreError {
-    /// Wraps an error of the layer above, to leave a closure with.
+    /// Wraps an error of the caller, so that a closure can return it.
     pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Other(error.into())
     }

@@ -1,8 +1,8 @@
-//! A store whose records are found by kind and by session without reading all of them.
+//! A store with an in-memory index of records by kind and by session.
 //!
-//! The file of hooks has no such index, because every index is one more page in every hook's transaction. Who looks at
-//! a long record again and again keeps one in memory: it is filled when it is first asked for, and then takes up what
-//! is new.
+//! The SQLite file has no such index, because every index is one more page in every hook's transaction. A process
+//! that queries a long log repeatedly keeps one in memory: it is filled on first use, and then updated with new
+//! records.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,14 +13,14 @@ use crate::{
     Durability, Entry, Head, Keyring, Keys, Query, Record, Seal, Space, Store, StoreError, Transaction, View,
 };
 
-/// Records that are taken up at a time.
+/// Records that are indexed at a time.
 const PAGE: usize = 20_000;
-/// In a range that is no longer, reading is as fast as looking up.
+/// In a range up to this length, a scan is as fast as a lookup.
 const SHORT: u64 = 1_000;
-/// Records that stand as close together are read in one go.
+/// Records that are at most this far apart are read together.
 const DENSE: u64 = 8;
 
-/// A store that knows where the records of each kind and of each session are.
+/// A store with an index of the records by kind and by session.
 pub struct Indexed {
     below: Arc<dyn Store>,
     index: Mutex<Index>,
@@ -67,7 +67,7 @@ struct IndexedView<'a> {
 }
 
 impl Index {
-    /// Takes up what this view has and the index does not.
+    /// Adds the new records of this view to the index.
     fn catch_up(&mut self, view: &dyn View) -> Result<(), StoreError> {
         let head = view.head()?.seq;
         while self.through < head {
@@ -84,7 +84,7 @@ impl Index {
         Ok(())
     }
 
-    /// The numbers of the records that are asked for, in the order that is asked for.
+    /// The numbers of the matching records, in the order of the query.
     fn numbers(&self, query: &Query) -> Vec<u64> {
         let none: &[u64] = &[];
         let of_kind = query.kind.as_ref().map(|kind| self.kinds.get(kind).map_or(none, Vec::as_slice));
@@ -117,7 +117,7 @@ impl View for IndexedView<'_> {
 
     fn records(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
         let head = self.below.head()?.seq;
-        // What was archived is in the index still.
+        // Archived records are still in the index.
         let query = &query.clone().after(query.after.max(self.below.base()?.seq));
         let span = query.before.min(head.saturating_add(1)).saturating_sub(query.after);
         if (query.kind.is_none() && query.session.is_none()) || span <= SHORT {
@@ -138,7 +138,7 @@ impl View for IndexedView<'_> {
         let mut found = Vec::with_capacity(numbers.len());
         for seq in numbers {
             let one = Query::all().after(seq.saturating_sub(1)).before(seq.saturating_add(1)).limit(1);
-            // What is not in this state of the store yet is not there.
+            // Records that this view does not contain yet are left out.
             found.extend(self.below.records(&one)?);
         }
         Ok(found)

@@ -1,4 +1,4 @@
-//! The keys that tie a store to whoever may write it. They never lie in the store itself.
+//! The keys that seal a store. They are never stored in the store itself.
 //!
 //! Seals are keyed BLAKE3. The chain itself is SHA-256, which an auditor can check with any tool; only a holder of the
 //! key can check a seal, and a hook makes and checks several of them over kilobytes.
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use lictor_core::Digest;
 
-/// A key file is a few lines; one that is longer is something else.
+/// A key file has a few lines; a longer file is not a key file.
 const MOST_BYTES: u64 = 64 * 1024;
 
 /// Names a key without telling anything about it.
@@ -53,7 +53,7 @@ impl RecordKey {
         self.id
     }
 
-    /// A seal over these parts, for what is kept beside the store. Seals of one purpose are none of another's.
+    /// A seal over these parts, for data outside the store. A seal is valid only for its purpose.
     #[must_use]
     pub fn seal_of(&self, purpose: &str, parts: &[&[u8]]) -> Digest {
         let head = [b"lictor.beside.2".as_slice(), purpose.as_bytes()];
@@ -62,7 +62,8 @@ impl RecordKey {
 
     /// Keyed BLAKE3 over these parts, each preceded by its length as eight big-endian bytes.
     pub(crate) fn tag<'a>(&self, parts: impl IntoIterator<Item = &'a [u8], IntoIter: Clone>) -> Digest {
-        // In one piece: the hash goes through it several blocks at a time, and through pieces one by one.
+        // In one piece: the hash processes several blocks of one buffer at a time, but separate updates one by
+        // one.
         let parts = parts.into_iter();
         let length = parts.clone().map(|part| part.len().saturating_add(8)).fold(0, usize::saturating_add);
         let mut all = Vec::with_capacity(length);
@@ -74,14 +75,14 @@ impl RecordKey {
     }
 }
 
-/// The key in use and those before it: what older keys sealed can still be checked.
+/// The current key and earlier ones, so that older seals can still be checked.
 #[derive(Debug, Clone)]
 pub struct Keyring {
     current: RecordKey,
     older: Vec<RecordKey>,
 }
 
-/// Why keys cannot be read or kept.
+/// Why keys cannot be read or stored.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The file cannot be read or written.
@@ -89,7 +90,7 @@ pub enum KeyError {
     Io {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system error.
         source: io::Error,
     },
     /// Others may read it, or it is no plain file.
@@ -131,8 +132,9 @@ impl Keyring {
         std::iter::once(&self.current).chain(&self.older).find(|key| key.id == id)
     }
 
-    /// The keys in `file`, one of 64 hexadecimal digits a line, the newest last. A missing file is made with one new
-    /// key; the second value says whether it was. Only then may an unsealed store be [adopted](crate::SqliteOptions::adopt).
+    /// The keys in `file`, one of 64 hexadecimal digits per line, the newest last. A missing file is created with
+    /// one new key; the second value is whether it was. Only then may an unsealed store be
+    /// [adopted](crate::SqliteOptions::adopt).
     ///
     /// # Errors
     /// See [`KeyError`].
@@ -176,10 +178,10 @@ impl Keyring {
         Ok(Self { current, older: keys })
     }
 
-    /// Adds a new key to `file`; the next writer seals the whole store with it.
+    /// Adds a new key to `file`; the next writer reseals the whole store with it.
     ///
     /// # Errors
-    /// See [`KeyError`]; the file is as it was then.
+    /// See [`KeyError`]; the file is then unchanged.
     pub fn rotate(file: &Path) -> Result<Self, KeyError> {
         Self::load(file)?;
         let failed = |source| KeyError::Io { file: file.to_owned(), source };
@@ -206,7 +208,7 @@ fn random(file: &Path) -> Result<[u8; 32], KeyError> {
     Ok(bytes)
 }
 
-/// A name that nobody else has, for machines.
+/// A random unique name, for machines.
 ///
 /// # Errors
 /// When the system has no random numbers.
@@ -227,7 +229,7 @@ fn write(file: &Path, parts: &[String]) -> io::Result<()> {
     out.sync_all()
 }
 
-/// Puts the file in place whole; when another process was faster, its keys count. Says whether ours do.
+/// Creates the file atomically; if another process was faster, its keys count. Returns whether ours do.
 fn create(file: &Path, parts: &[String]) -> Result<bool, KeyError> {
     let draft = draft(file);
     let linked = write(&draft, parts).and_then(|()| fs::hard_link(&draft, file));

@@ -1,20 +1,20 @@
-//! Where Lictor remembers: one append-only, hash-chained event log and a key-value projection of it,
-//! always changed together in one transaction.
+//! Lictor's storage: one append-only, hash-chained event log and a key-value projection of it, always changed
+//! together in one transaction.
 //!
-//! * [`Store`] is the seam. [`MemoryStore`], [`SqliteStore`] and, with the feature `postgres`, `PostgresStore` implement
-//!   it: nothing in the traits speaks of files.
-//! * A [`Record`] is never changed. Each one carries the hash of the one before it, so [`verify`](verify()) finds and
-//!   names a record that was changed, removed or moved. That the *newest* records are still there can only be
+//! * [`Store`] is the interface. [`MemoryStore`], [`SqliteStore`] and, with the feature `postgres`,
+//!   `PostgresStore` implement it; the traits do not assume files.
+//! * A [`Record`] is never changed. Each one contains the hash of its predecessor, so [`verify`](verify()) finds
+//!   and names a record that was changed, removed or moved. That the *newest* records are still there can only be
 //!   checked with an [`Anchor`] that was kept elsewhere.
-//! * The projection ([`Space`] × key → value) holds what must be looked up fast: session state, grants, open
+//! * The projection ([`Space`] × key → value) holds what needs fast lookups: session state, grants, open
 //!   findings. The layer that owns a space can always rebuild it by folding the log.
-//! * With a [`Keyring`] from outside, every record and every entry is sealed: who can write the file but has no key can
-//!   neither add nor change one, nor put an entry back to what it was, without being found.
-//! * [`PipedStore`] is a store that another process holds with [`serve_store`].
+//! * With a [`Keyring`] from outside, every record and every entry is sealed: without the key, a writer of the
+//!   file cannot add or change one, or restore an old value of an entry, without detection.
+//! * [`PipedStore`] accesses a store that another process holds with [`serve_store`].
 //! * [`Retention`] moves old records to compressed archives; [`WithArchives`] reads both as one log.
 //!
 //! This crate knows nothing of actions, decisions or findings: bodies and values are text and bytes that other
-//! crates give a meaning. It never reads a clock for data; drafts bring their own time.
+//! crates interpret. It never reads a clock for data; the time is part of a draft.
 
 mod account;
 mod anchor;

@@ -1,4 +1,4 @@
-//! A store that ends with the process: tests, replay, and embedding where one process is all there is.
+//! An in-memory store, for tests, replay, and embedding in a single process.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -12,7 +12,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     state: RwLock<State>,
-    /// How many records are kept; all of them if not said.
+    /// How many records are kept; all if `None`.
     keep: Option<usize>,
 }
 
@@ -23,8 +23,8 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// An empty store that forgets all but the newest records, as [`Transaction::prune`] does, for a process that runs
-    /// for long. What is known of sessions stays.
+    /// An empty store that keeps only the newest records, as after [`Transaction::prune`], for a long-running
+    /// process. Session state is kept.
     #[must_use]
     pub fn keeping(records: usize) -> Self {
         Self { keep: Some(records), ..Self::default() }
@@ -95,7 +95,7 @@ impl View for State {
     }
 }
 
-/// What a transaction changed, so that it can be taken back.
+/// The changes of a transaction, for rollback.
 struct Change<'a> {
     state: &'a mut State,
     undo: Vec<(Slot, Option<Vec<u8>>)>,
@@ -105,7 +105,7 @@ struct Change<'a> {
 }
 
 impl Drop for Change<'_> {
-    /// Rolls back unless committed: also when the closure panics.
+    /// Rolls back unless committed, including when the closure panics.
     fn drop(&mut self) {
         if self.committed {
             return;

@@ -1,18 +1,18 @@
-//! Bodies as they lie in the SQLite file: the same few words again and again, so most of them is left out.
+//! Compression of record bodies in the SQLite file. Bodies repeat the same words.
 //!
-//! LZ4 against a dictionary of what records are made of. A dictionary is part of the format: it never changes, a better
-//! one gets another number.
+//! LZ4 with a dictionary of common record text. A dictionary is part of the format: it never changes, and a
+//! better one gets another number.
 
-/// What records are made of, the commonest last: near matches are cheaper.
+/// Common record text, the most frequent last: near matches are cheaper.
 const FIRST: &[u8] = include_bytes!("pack/dictionary-1.txt");
 const FIRST_NUMBER: u8 = 1;
 
-/// Shorter bodies are kept as they are.
+/// Shorter bodies are not compressed.
 const LEAST: usize = 128;
 /// LZ4 cannot make more than this of one byte.
 const MOST_RATIO: usize = 255;
 
-/// The body in fewer bytes; `None` when it is better kept as it is.
+/// The compressed body; `None` when compression does not help.
 pub(crate) fn pack(body: &str) -> Option<Vec<u8>> {
     if body.len() < LEAST {
         return None;
@@ -23,7 +23,7 @@ pub(crate) fn pack(body: &str) -> Option<Vec<u8>> {
     (all.len() < body.len()).then_some(all)
 }
 
-/// The body that was packed; `None` when the bytes are not what [`pack`] made.
+/// The uncompressed body; `None` when the bytes did not come from [`pack`].
 pub(crate) fn unpack(packed: &[u8]) -> Option<String> {
     let (number, rest) = packed.split_first()?;
     let (length, rest) = rest.split_first_chunk::<4>()?;

@@ -1,10 +1,11 @@
-//! A store that another process holds: a client that speaks to it through pipes, and the loop on the other side.
+//! A store that another process holds: a client that uses pipes, and the server loop.
 //!
-//! The program that people's agents start for every call stays small: what a database needs (an async runtime, TLS) is in
-//! another program, which is started only where a policy names a database.
+//! The program that agents start for every call stays small: the dependencies of a database (an async runtime,
+//! TLS) are in another program, which is started only if a policy names a database.
 //!
-//! A message is its length (four little-endian bytes) and its postcard form. Each question has one answer. A transaction
-//! ends with `Done`, whose answer comes after the commit; when the pipe closes before that, nothing was changed.
+//! A message is its length (four little-endian bytes) and its postcard form. Each request has one response. A
+//! transaction ends with `Done`, whose response follows the commit; if the pipe closes before that, nothing was
+//! changed.
 
 use std::cell::RefCell;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -45,9 +46,9 @@ enum Question {
     Put(Space, Vec<u8>, Vec<u8>),
     Delete(Space, Vec<u8>),
     Prune(u64),
-    /// The end of a transaction that is to be kept.
+    /// Commits the transaction.
     Done,
-    /// The end of one that is not.
+    /// Rolls the transaction back.
     GiveUp,
 }
 
@@ -66,7 +67,7 @@ enum Answer {
 
 type Place = (u64, [u8; 32]);
 
-/// A record: its own form leaves fields out, which postcard cannot.
+/// A record for postcard: the serde form of `Record` omits fields, which postcard cannot express.
 #[derive(Debug, Serialize, Deserialize)]
 struct Told {
     seq: u64,
@@ -126,10 +127,10 @@ fn receive<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<Option<T>> 
     postcard::from_bytes(&bytes).map(Some).map_err(io::Error::other)
 }
 
-/// Answers the questions on `input` about a store until its other side is closed.
+/// Serves requests on `input` for a store until the client closes the pipe.
 ///
 /// # Errors
-/// When the pipes fail. What the store says goes to the other side.
+/// When the pipes fail. Errors of the store are sent to the client.
 pub fn serve_store(store: &dyn Store, input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
     while let Some(question) = receive(input)? {
         let mut pipes = Pipes { input, output, failed: None };
@@ -160,7 +161,7 @@ fn failed(error: &StoreError) -> Answer {
     }
 }
 
-/// What a transaction is told through.
+/// The pipes of a transaction.
 struct Pipes<'a, I, O> {
     input: &'a mut I,
     output: &'a mut O,
@@ -185,7 +186,7 @@ impl<I: Read, O: Write> Pipes<'_, I, O> {
         })
     }
 
-    /// Answers until the transaction ends. Whatever cuts it short gives it up.
+    /// Serves requests until the transaction ends. Any failure rolls it back.
     fn converse(
         &mut self,
         mut answer: impl FnMut(Question) -> Result<Answer, StoreError>,
@@ -260,8 +261,8 @@ impl Pipe {
 }
 
 impl PipedStore {
-    /// Starts the program that holds the store: it must run [`serve_store`] on its standard input and output. `place` names
-    /// the store in messages; the keys are those that it seals with.
+    /// Starts the program that holds the store: it must run [`serve_store`] on its standard input and output.
+    /// `place` names the store in messages; `keys` are those that it seals with.
     ///
     /// # Errors
     /// When the program cannot be started.
@@ -281,7 +282,7 @@ impl PipedStore {
         Ok(Self { pipe: Mutex::new(pipe), place, keys })
     }
 
-    /// Runs a transaction that was begun with `question`.
+    /// Runs a transaction that begins with `question`.
     fn converse<T>(
         &self,
         question: &Question,
@@ -298,7 +299,7 @@ impl PipedStore {
     }
 }
 
-/// A transaction on the other side. Given up when it is dropped before its end, also by a panic.
+/// A transaction in the other process. Rolled back when it is dropped before its end, including by a panic.
 struct Piped<'a> {
     store: &'a PipedStore,
     pipe: RefCell<MutexGuard<'a, Pipe>>,

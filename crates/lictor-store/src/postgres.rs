@@ -1,9 +1,9 @@
-//! The store for teams: PostgreSQL. Many chains, one for each project of a tenant, in one database.
+//! The PostgreSQL store for teams. Many chains, one per tenant and project, in one database.
 //!
-//! A writer locks the row that holds the end of its chain, so a chain cannot fork, and writers of different chains do
-//! not wait for each other. Nothing is acknowledged before its commit has reached the disk of the server.
-//! Records lie in monthly partitions. Pruned ones become invisible at once; [`PostgresPool::reclaim`] detaches and drops
-//! the partitions in which nothing else is left. The start of each chain stays in its row.
+//! A writer locks the row with the end of its chain, so a chain cannot fork, and writers of different chains do
+//! not wait for each other. Nothing is acknowledged before its commit has reached the server's disk. Records are
+//! stored in monthly partitions. Pruned ones become invisible at once; [`PostgresPool::reclaim`] detaches and
+//! drops the partitions that contain only pruned records. The start of each chain stays in its row.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -51,8 +51,9 @@ impl fmt::Debug for PostgresOptions {
 }
 
 impl PostgresOptions {
-    /// The database at `postgres://user@host/database`. `sslmode=disable|prefer|require` and `sslrootcert=FILE` may be
-    /// added; a host that is neither a socket nor this machine is only spoken to with TLS unless `sslmode` says otherwise.
+    /// The database at `postgres://user@host/database`. `sslmode=disable|prefer|require` and `sslrootcert=FILE`
+    /// may be added; for a host that is neither a socket nor this machine, TLS is required unless `sslmode` is
+    /// set.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self { url: url.into(), wait: Duration::from_secs(2), connections: 8 }
@@ -70,7 +71,7 @@ impl PostgresOptions {
         Self { connections: connections.max(1), ..self }
     }
 
-    /// Connects, and brings the tables up to this version if the role may.
+    /// Connects, and migrates the tables to this version if the role is allowed to.
     ///
     /// # Errors
     /// When the address is wrong, the server cannot be reached, or its tables were made by a newer version.
@@ -123,7 +124,7 @@ struct Idle {
     open: usize,
 }
 
-/// The address without what is secret in it.
+/// The address without its secrets.
 fn place(config: &Config) -> PathBuf {
     let host = match config.get_hosts().first() {
         Some(tokio_postgres::config::Host::Tcp(host)) => host.clone(),
@@ -135,7 +136,7 @@ fn place(config: &Config) -> PathBuf {
 }
 
 impl PostgresPool {
-    /// The chain of a project of a tenant. Made when its first record is written.
+    /// The chain of a project of a tenant. Created with its first record.
     ///
     /// # Errors
     /// When a name is empty, longer than 200 bytes or has characters that cannot be shown.
@@ -179,7 +180,7 @@ impl PostgresPool {
         self.pool.with(|connection, failure| schema::reclaim(connection).map_err(|error| failure.of(&error)))
     }
 
-    /// Whether the database answers.
+    /// Checks that the database answers.
     ///
     /// # Errors
     /// When it does not.
@@ -195,7 +196,7 @@ impl Pool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of a chain. When there are very many, those that nobody uses are forgotten.
+    /// The cache of a chain. When there are very many, unused ones are dropped.
     fn known(&self, tenant: &str, project: &str) -> Arc<Known> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST_KNOWN {
@@ -208,7 +209,7 @@ impl Pool {
         Failure { place: &self.place, wait: self.wait }
     }
 
-    /// A connection that nobody else uses, and back with it afterwards.
+    /// Runs `f` with a connection from the pool, and returns the connection afterwards.
     fn with<T>(
         &self,
         f: impl FnOnce(&mut Connection, Failure<'_>) -> Result<T, StoreError>,
@@ -232,14 +233,14 @@ impl Pool {
             if !full && idle.open < self.most {
                 idle.open += 1;
                 drop(idle);
-                // Counted already: dropping it without a connection counts it out again.
+                // Counted already: dropping it without a connection releases the count.
                 let mut lent = Lent { pool: self, connection: None };
                 match Connection::open(&self.config, &self.tls, self.wait) {
                     Ok(connection) => {
                         lent.connection = Some(connection);
                         return Ok(lent);
                     }
-                    // The server has no more to give: one of those that are open will come back.
+                    // The server refuses more connections: wait for an open one to be returned.
                     Err(NotOpened::Refused(error))
                         if error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS) =>
                     {
@@ -264,7 +265,7 @@ impl Pool {
     }
 }
 
-/// A connection on loan. Rolls back whatever was not committed, also when the closure panics.
+/// A borrowed connection. Rolls back uncommitted changes, including when the closure panics.
 struct Lent<'a> {
     pool: &'a Pool,
     connection: Option<Connection>,
@@ -294,7 +295,7 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// The keys that seal what is written and check what is read. They must come from outside the database.
+    /// The keys that seal writes and check reads. They must be stored outside the database.
     #[must_use]
     pub fn keys(mut self, keys: Keyring) -> Self {
         self.sealer.keys = Some(keys);
@@ -313,7 +314,7 @@ impl PostgresStore {
         Chain { tenant: &self.tenant, project: &self.project, known }
     }
 
-    /// The database, without what is secret in its address.
+    /// The database address without its secrets.
     #[must_use]
     pub fn place(&self) -> &Path {
         &self.pool.place
@@ -321,8 +322,8 @@ impl PostgresStore {
 }
 
 impl PostgresStore {
-    /// Waits for the other writers of this process. What is known of a chain without keys is nothing, so they do not
-    /// meet there.
+    /// Waits for the other writers of this process. A chain without keys has no cache, so its writers need not
+    /// wait here.
     fn alone(&self) -> Result<Option<OnlyWriter<'_>>, StoreError> {
         match self.chain().known {
             None => Ok(None),
@@ -330,14 +331,15 @@ impl PostgresStore {
         }
     }
 
-    /// The chain when it was last seen, for those who ask nothing of the database.
+    /// The cached chain, for readers that do not query the database.
     fn remembered(&self) -> Option<Rows<'_>> {
         let chain = self.chain();
         let last = chain.known?.last()?;
         Some(Rows::remembered(self.pool.failure(), chain, last))
     }
 
-    /// Changes the chain as it was last seen, if it still is so; `false` when `f` has to run on the chain itself.
+    /// Applies `f` to the cached chain if the cache is still current; `false` when `f` has to run on the
+    /// database.
     fn write_remembered(
         &self,
         f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
@@ -347,7 +349,7 @@ impl PostgresStore {
         match f(&mut tx) {
             Ok(()) => {}
             Err(StoreError::Abandoned) if !tx.tables().lacks() => return Err(StoreError::Abandoned),
-            // What fails here may not fail on the chain as it is now.
+            // An error on the cached state may not occur on the current one.
             Err(_) => return Ok(false),
         }
         let Some(rows) = tx.finish().ok().filter(|rows| !rows.lacks()) else { return Ok(false) };

@@ -1,17 +1,17 @@
-//! Which records, which entries.
+//! Queries for records and entries.
 
 use lictor_core::SessionKey;
 use serde::{Deserialize, Serialize};
 
 use crate::Record;
 
-/// How many rows a question returns when nobody says how many.
+/// The default limit of a query.
 const DEFAULT_LIMIT: usize = 1_000;
 
 /// A key and its value in the projection.
 pub type Entry = (Vec<u8>, Vec<u8>);
 
-/// Which records to read. Read on by asking again [`after`](Self::after) (or, newest first,
+/// Which records to read. For the next page, query [`after`](Self::after) (or, newest first,
 /// [`before`](Self::before)) the last record of the page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Query {
@@ -73,7 +73,7 @@ impl Query {
         Self { limit, ..self }
     }
 
-    /// Whether this record is asked for, however many there are.
+    /// Whether this record matches, ignoring the limit.
     pub(crate) fn fits(&self, record: &Record) -> bool {
         record.seq > self.after
             && record.seq < self.before
@@ -89,7 +89,7 @@ pub struct Keys {
     pub(crate) from: Vec<u8>,
     /// `from` itself is left out.
     pub(crate) skip_from: bool,
-    /// The first key that is too large; `None`: no end.
+    /// The exclusive end; `None`: no end.
     pub(crate) to: Option<Vec<u8>>,
     pub(crate) reversed: bool,
     pub(crate) limit: usize,
@@ -115,7 +115,7 @@ impl Keys {
         Self { from: from.into(), to: Some(to.into()), ..Self::all() }
     }
 
-    /// Only keys beyond `key` in the direction of the scan, which must have been set before: how to read the next page.
+    /// Only keys beyond `key` in the direction of the scan, which must be set before: for the next page.
     #[must_use]
     pub fn beyond(self, key: impl Into<Vec<u8>>) -> Self {
         let key = key.into();

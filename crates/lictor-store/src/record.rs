@@ -1,16 +1,16 @@
-//! Records and the chain that ties each to the one before it.
+//! Records and their hash chain.
 
 use lictor_core::{Digest, SessionKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// What a caller wants to have recorded.
+/// A record to append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     /// When it happened.
     pub at: Timestamp,
     /// The session it belongs to, if any.
     pub session: Option<SessionKey>,
-    /// What kind of event: `evaluated`, `finding.recorded`, ….
+    /// The kind of event: `evaluated`, `finding.recorded`, ….
     pub kind: String,
     /// The event itself as JSON text. Stored byte for byte.
     pub body: String,
@@ -20,7 +20,7 @@ pub struct Draft {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// Its place: 1 for the first record ever, then without gaps.
+    /// Its number: 1 for the first record ever, then without gaps.
     pub seq: u64,
     /// When it happened.
     pub at: Timestamp,
@@ -55,11 +55,11 @@ impl Record {
         record
     }
 
-    /// The hash that this record must carry, worked out from all of its other fields.
+    /// The hash that this record must have, computed from all its other fields.
     ///
-    /// SHA-256 over these parts, each preceded by its length as eight big-endian bytes: `lictor.record.1`,
-    /// the previous hash, the number and the time (eight big-endian bytes each), one byte that says whether there
-    /// is a session, its agent, its id, kind, body.
+    /// SHA-256 over these parts, each preceded by its length as eight big-endian bytes: `lictor.record.1`, the
+    /// previous hash, the number and the time (eight big-endian bytes each), one byte for whether there is a
+    /// session, its agent, its id, kind, body.
     #[must_use]
     pub fn computed_hash(&self) -> Digest {
         let (present, agent, id) = match &self.session {
@@ -79,14 +79,15 @@ impl Record {
         ])
     }
 
-    /// This record as the place that the next one follows.
+    /// This record as the head that the next one follows.
     #[must_use]
     pub fn head(&self) -> Head {
         Head { seq: self.seq, hash: self.hash }
     }
 }
 
-/// A place in the chain: the number and hash of a record. [`Head::START`] is the place before the first one.
+/// A position in the chain: the number and hash of a record. [`Head::START`] is the position before the first
+/// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Head {
     /// The number of the record.

@@ -1,4 +1,4 @@
-//! How long records stay in the store, and how they are found afterwards.
+//! How long records stay in the store, and how to read them afterwards.
 
 use std::cell::RefCell;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::{
     Space, SqliteStore, Store, StoreError, StoreExt as _, Transaction, View, retain,
 };
 
-/// What is kept in the store itself; what is older or too much goes to archives.
+/// Limits for the store itself; records beyond them are moved to archives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     /// Records that are not older than this stay.
@@ -31,11 +31,11 @@ impl Default for Retention {
 }
 
 impl Retention {
-    /// Moves what need not stay to compressed archives in `directory`, which is made when it is missing. Returns the
-    /// number of records moved. Takes its time: not for hooks.
+    /// Moves records beyond the limits to compressed archives in `directory`, which is created if missing.
+    /// Returns the number of records moved. Slow: not for hooks.
     ///
     /// # Errors
-    /// See [`RetainError`]; what was not moved is still in the store.
+    /// See [`RetainError`]; records that were not moved are still in the store.
     pub fn apply(&self, store: &SqliteStore, directory: &Path, now: Timestamp) -> Result<u64, RetainError> {
         let before = store.view(|view| view.base())?.seq;
         let oldest =
@@ -43,7 +43,7 @@ impl Retention {
         let mut keeps = vec![Keep::Since(oldest)];
         let used = store.used_bytes()?;
         if used > self.max_size {
-            // Room for a while: what is left is four fifths of what may stay.
+            // Leaves room for a while: reduces the store to four fifths of the limit.
             let records = store.view(|view| Ok(view.head()?.seq.saturating_sub(view.base()?.seq)))?;
             let kept = u128::from(records) * u128::from(self.max_size) * 4 / (u128::from(used) * 5);
             keeps.push(Keep::Newest(u64::try_from(kept).unwrap_or(u64::MAX).max(1)));
@@ -68,7 +68,7 @@ fn make_private(directory: &Path) -> std::io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)
 }
 
-/// A store whose readers see its archives as if nothing had ever been moved. Writers see the store alone.
+/// A store whose readers also see its archives, as one log. Writers see only the store.
 pub struct ArchivedStore {
     store: Arc<dyn Store>,
     directory: PathBuf,
@@ -102,15 +102,15 @@ impl Store for ArchivedStore {
     }
 }
 
-/// A file and what stands in it.
+/// A file with its records.
 type Opened = (PathBuf, Vec<(Record, Option<Seal>)>);
 
-/// A store and its archives as if nothing had ever been moved. To ask for records that are in neither is
-/// [`StoreError::Archive`], and a fault for [`verify`](crate::verify()).
+/// A store and its archives as one log. Reading records that are in neither is [`StoreError::Archive`], and a
+/// fault for [`verify`](crate::verify()).
 pub struct WithArchives<'a> {
     view: &'a dyn View,
     directory: PathBuf,
-    /// The first and last number by the name of the file, oldest first.
+    /// First and last number, from the file names, oldest first.
     files: Vec<(u64, u64, PathBuf)>,
     /// The file that was read last.
     open: RefCell<Option<Opened>>,
@@ -145,14 +145,14 @@ impl<'a> WithArchives<'a> {
                 }
             }
         }
-        // An archive that a crash kept from counting overlaps with the one written in its place.
+        // After a crash during archiving, the unfinished archive overlaps with the one that replaced it.
         files.retain(|(_, last, _)| *last <= base);
         files.sort();
         Ok(Self { view, directory: directory.to_owned(), files, open: RefCell::default() })
     }
 
-    /// Runs `f` on the records of the archives with numbers between these, in order or newest first, until it says stop.
-    /// It ends with an error where records cannot be had.
+    /// Runs `f` on the records of the archives with numbers between these, in order or newest first, until it
+    /// returns false. Missing records are an error.
     fn archived(
         &self,
         query: &Query,
@@ -164,7 +164,7 @@ impl<'a> WithArchives<'a> {
         if query.newest_first {
             files.reverse();
         }
-        // What is still wanted: numbers from the first of these to the second.
+        // The remaining range of numbers.
         let mut wanted = (query.after.saturating_add(1), end);
         for (first, last, file) in files {
             let missing = match query.newest_first {
@@ -215,8 +215,8 @@ impl<'a> WithArchives<'a> {
         Ok(())
     }
 
-    /// Archives and store, each asked for what is still wanted. What comes before records that cannot be had is given, and
-    /// asking for what comes after it is the error.
+    /// Reads archives and store, each for the remaining part. Records before a missing part are returned; only
+    /// reading beyond them is an error.
     fn both<T>(
         &self,
         query: &Query,
@@ -263,7 +263,7 @@ impl View for WithArchives<'_> {
         self.view.head()
     }
 
-    /// Nothing is gone: what is not in the store must be in an archive.
+    /// The base is the start: a record that is not in the store must be in an archive.
     fn base(&self) -> Result<Head, StoreError> {
         Ok(Head::START)
     }

@@ -1,9 +1,9 @@
-//! What ties records, and the entries that follow from them, to a key.
+//! Seals: MACs that bind records and their entries to a key.
 //!
-//! Every record of a sealed store carries a MAC over its hash and over its *effects*: which entries its transaction
-//! changed, each as an opaque name and a short tag of its new value. Followed from the start, the effects say which
-//! entries there must be; an entry that was changed, removed, added or put back to an older value does not follow.
-//! Each entry carries a MAC of its own as well, which is checked whenever it is read.
+//! Every record of a sealed store has a MAC over its hash and over its *effects*: which entries its transaction
+//! changed, each as an opaque name and a short tag of its new value. The effects of all records determine which
+//! entries must exist, so an entry that was changed, removed, added or restored to an older value is detected.
+//! Each entry also has its own MAC, which is checked on every read.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ use crate::{KeyId, RecordKey, Space};
 
 /// The MAC of one entry, cut to 16 bytes.
 pub(crate) type EntrySeal = [u8; 16];
-/// An entry's place, as only a holder of the key can work it out.
+/// An entry's id, which only a holder of the key can compute.
 type EntryId = [u8; 8];
-/// The start of an entry's MAC; zero when the entry was removed.
+/// A prefix of an entry's MAC; zero when the entry was removed.
 type Tag = [u8; 8];
 
 const REMOVED: Tag = [0; 8];
@@ -47,7 +47,7 @@ impl Seal {
         self.key == key.id() && self.mac == mac_of(key, hash, &self.effects)
     }
 
-    /// Which entries the record's transaction changed. `None` when the bytes are not what any version wrote.
+    /// Which entries the record's transaction changed. `None` when the bytes have an unknown format.
     pub(crate) fn effects(&self) -> Option<Effects> {
         Effects::from_bytes(&self.effects)
     }
@@ -92,7 +92,7 @@ impl<'de> Deserialize<'de> for Seal {
 /// Which entries changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Effects {
-    /// All entries there are stand here; what is not named is not there.
+    /// The list is complete: entries that are not listed do not exist.
     whole: bool,
     changes: BTreeMap<EntryId, Tag>,
 }
@@ -107,7 +107,7 @@ impl Effects {
         self.whole
     }
 
-    /// What was named so far is all there is.
+    /// Marks the list as complete.
     pub(crate) fn made_whole(mut self) -> Self {
         self.whole = true;
         self.changes.retain(|_, tag| *tag != REMOVED);
@@ -138,7 +138,7 @@ impl Effects {
         }
     }
 
-    /// Takes the entry out and says whether it is what these effects left there.
+    /// Removes the entry and returns whether it matches these effects.
     pub(crate) fn take(&mut self, key: &RecordKey, space: Space, name: &[u8], value: &[u8]) -> bool {
         let expected = self.changes.remove(&entry_id(key, space, name));
         expected == Some(tag(&entry_seal(key, space, name, value)))

@@ -1,4 +1,4 @@
-//! A transaction that seals what it writes and checks what it reads, over the bare tables of a database.
+//! A transaction that seals writes and checks reads, on top of the plain tables of a database.
 
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
@@ -26,14 +26,14 @@ pub(crate) trait Tables {
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<SealedValue>, StoreError>;
     fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<SealedEntry>, StoreError>;
     fn records(&self, query: &Query) -> Result<Vec<Record>, StoreError>;
-    /// The place and the seal of each record; filters by number only.
+    /// The head and the seal of each record; filters by number only.
     fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError>;
     /// Number, kind and session of each record; filters by number only.
     fn outlines(&self, query: &Query) -> Result<Vec<(u64, String, Option<SessionKey>)>, StoreError> {
         let records = self.records(query)?.into_iter();
         Ok(records.map(|record| (record.seq, record.kind, record.session)).collect())
     }
-    /// The end of the log, archived records included, with the seal of the record if it is still there.
+    /// The end of the log, including archived records, with the seal of the record if it is still in the store.
     fn end(&self) -> Result<(Head, Option<Seal>), StoreError>;
     fn base(&self) -> Result<Head, StoreError>;
     fn insert(&mut self, record: &Record, seal: Option<&Seal>) -> Result<(), StoreError>;
@@ -47,7 +47,7 @@ pub(crate) trait Tables {
     ) -> Result<(), StoreError>;
     fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError>;
     fn prune(&mut self, through: u64) -> Result<(), StoreError>;
-    /// What a message calls this store.
+    /// The name of this store in messages.
     fn name(&self) -> &Path;
 }
 
@@ -60,18 +60,18 @@ enum Standing {
     Current,
     /// Sealed by a key before it.
     Older(KeyId),
-    /// There is nothing yet, or nothing that is sealed, and that is as it should be.
+    /// The store is empty or legitimately unsealed.
     Unsealed,
 }
 
-/// What a store was opened with.
+/// The keys and options that a store was opened with.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sealer {
     pub(crate) keys: Option<Keyring>,
-    /// Whether records without a seal are taken for what came before the key.
+    /// Whether records without a seal are accepted as older than the key.
     pub(crate) adopt: bool,
-    /// The entry that was checked last. A judgement reads its session before and after it judges: bytes that are the
-    /// same need no second look at their seal.
+    /// The entry that was checked last. A judgement reads its session before and after judging: equal bytes need
+    /// no second check of their seal.
     checked: Arc<Mutex<Option<Checked>>>,
 }
 
@@ -96,7 +96,7 @@ impl Checked {
 }
 
 impl Sealer {
-    /// Whether an entry carries the seal that the key gives it.
+    /// Whether an entry has the right seal.
     fn fits(
         &self,
         with: &RecordKey,
@@ -122,8 +122,8 @@ pub(crate) struct Sealed<'a, T: Tables> {
     tables: RefCell<T>,
     sealer: &'a Sealer,
     standing: OnceCell<Standing>,
-    /// The newest record, not in the tables yet: its seal covers what the transaction still changes, so it is written
-    /// with the next one or at the end, and once.
+    /// The newest record, not in the tables yet: its seal covers later changes of the transaction, so it is
+    /// written once, with the next record or at the end.
     newest: RefCell<Option<Record>>,
     effects: Effects,
     changed: bool,
@@ -141,7 +141,7 @@ impl<'a, T: Tables> Sealed<'a, T> {
         }
     }
 
-    /// Gives the tables back, of one who has only read.
+    /// Returns the tables after a read-only transaction.
     #[cfg(feature = "postgres")]
     pub(crate) fn into_tables(self) -> T {
         self.tables.into_inner()
@@ -153,7 +153,7 @@ impl<'a, T: Tables> Sealed<'a, T> {
         self.tables.borrow()
     }
 
-    /// Seals what was changed, and gives the tables back. The database's own commit comes after it.
+    /// Seals the changes and returns the tables. The database commit follows.
     pub(crate) fn finish(mut self) -> Result<T, StoreError> {
         let effects = std::mem::take(&mut self.effects);
         if self.newest.borrow().is_some() {
@@ -165,7 +165,7 @@ impl<'a, T: Tables> Sealed<'a, T> {
             let key = keys.current();
             let (mut head, mut seal) = self.tables.borrow().end()?;
             if head.seq == self.tables.borrow().base()?.seq {
-                // No record is left that could carry the seal.
+                // No record is left that could hold the seal.
                 head = self.append_sealing(key, None, head, &Effects::default())?;
                 seal = None;
             }
@@ -177,7 +177,7 @@ impl<'a, T: Tables> Sealed<'a, T> {
         Ok(self.tables.into_inner())
     }
 
-    /// Puts the newest record into the tables, sealed with what was changed after it.
+    /// Inserts the newest record, with a seal over the changes after it.
     fn insert_newest(&self, effects: &Effects) -> Result<(), StoreError> {
         let Some(record) = self.newest.take() else { return Ok(()) };
         let seal = self.sealer.keys.as_ref().map(|keys| Seal::new(keys.current(), &record.hash, effects));
@@ -215,7 +215,8 @@ impl<'a, T: Tables> Sealed<'a, T> {
             };
         };
         let Some(seal) = seal else {
-            // Someone who may write the file could take all seals away; only who has just made the key can tell.
+            // An attacker with write access could remove all seals; only the process that has just created the
+            // key can know that there were none.
             let empty = || -> Result<bool, StoreError> {
                 let entry =
                     |space| Ok::<_, StoreError>(!tables.scan(space, &Keys::all().limit(1))?.is_empty());
@@ -237,7 +238,7 @@ impl<'a, T: Tables> Sealed<'a, T> {
         Ok(if seal.key() == keys.current().id() { Standing::Current } else { Standing::Older(seal.key()) })
     }
 
-    /// The key that entries are sealed with at the moment.
+    /// The current key of the entries.
     fn entry_key(&self) -> Result<Option<&RecordKey>, StoreError> {
         let Some(keys) = &self.sealer.keys else {
             self.standing()?;
@@ -282,7 +283,7 @@ impl<'a, T: Tables> Sealed<'a, T> {
         Ok(Some(key))
     }
 
-    /// Every entry gets a seal by this key, and a record says from where on it counts.
+    /// Reseals every entry with this key, and appends a record that marks the change.
     fn reseal(&mut self, key: &RecordKey, before: Option<KeyId>) -> Result<(), StoreError> {
         if before.is_some() {
             let account = self.account()?;
@@ -326,7 +327,7 @@ impl<'a, T: Tables> Sealed<'a, T> {
         Ok(record.head())
     }
 
-    /// What the sealed records so far say.
+    /// The account of all sealed records so far.
     fn account(&self) -> Result<Account<'a>, StoreError> {
         let Some(keys) = &self.sealer.keys else { return Err(StoreError::Abandoned) };
         Account::of(self, keys)?.map_err(|fault| self.forged(fault.to_string()))
@@ -404,8 +405,9 @@ impl<T: Tables> Transaction for Sealed<'_, T> {
 
     fn prune(&mut self, through: u64) -> Result<(), StoreError> {
         if self.ready()?.is_some() {
-            // The records that say where entries come from go: the last one then speaks for all of them. It says what
-            // they said, not what the entries are, so that a forged one does not become a sound one.
+            // The records with the effects of older entries are removed, so the last one takes over all their
+            // effects. It copies the recorded effects, not the current entries, so that a forged entry does not
+            // become valid.
             let mut effects = self.account()?.into_effects().made_whole();
             effects.then(std::mem::take(&mut self.effects));
             self.effects = effects;

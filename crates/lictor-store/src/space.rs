@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Whose entries these are. Each space belongs to one layer above, which alone knows what its values mean.
+/// The owner of entries. Each space belongs to one layer above, which alone interprets its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Space {
     /// Session state, by session key.

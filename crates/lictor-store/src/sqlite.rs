@@ -2,10 +2,9 @@
 //!
 //! The file is in WAL mode. Every transaction is one append to the log beside the file, without waiting for the
 //! disk: it survives the end of the process, and loss of power can only cut off the newest transactions, never
-//! damage the file. [`Durability::Power`] waits for the disk, for itself and all that came before it; threads of a process
-//! that writes often wait for it together.
-//! A cold process reads the whole log when it opens the store, so the log is kept short: whoever sees it longer
-//! than [`LOG_LIMIT`] moves it into the main file.
+//! damage the file. [`Durability::Power`] waits for the disk, for itself and all that came before it; threads of
+//! a process that writes often wait for it together. A new process reads the whole log when it opens the store,
+//! so the log is kept short: a process that finds it longer than [`LOG_LIMIT`] moves it into the main file.
 //!
 //! Where a file system cannot share memory between processes, SQLite falls back to a rollback journal that waits for
 //! the disk: slower, and just as safe.
@@ -33,15 +32,15 @@ use rows::Rows;
 pub use stamp::Stamp;
 use syncs::Syncs;
 
-/// Bytes of log beyond which it is moved into the main file if nobody is using the store at that moment.
+/// Bytes of log beyond which it is moved into the main file if no other process uses the store at that moment.
 const LOG_LIMIT: u64 = 80 * 4096;
-/// A process that has written often is no hook. While it has the store open, others find the log's index made and need not
-/// read the log, so it may become longer: its limit grows with every so many transactions, up to so many times.
+/// A process with many writes is not a hook. While it has the store open, the log's index exists and others need
+/// not read the log, so the log may be longer: the limit grows every `GROWS_EVERY` transactions, up to a maximum.
 const GROWS_EVERY: u64 = 16;
 const GROWS_TO: u64 = 16;
 /// Bytes of log beyond which it is moved even if others have to be waited for.
 const LOG_HARD_LIMIT: u64 = 32 * LOG_LIMIT;
-/// So many bytes are copied to give back what is free beside them: about a fifth of a second.
+/// The maximum number of bytes that are copied to free space: about a fifth of a second.
 const MOST_COPIED: u64 = 64 << 20;
 
 /// How to open a [`SqliteStore`].
@@ -78,15 +77,15 @@ impl SqliteOptions {
         Self { wait, ..self }
     }
 
-    /// The keys that seal what is written and check what is read. They must come from outside the store.
+    /// The keys that seal writes and check reads. They must be stored outside the store.
     #[must_use]
     pub fn keys(mut self, keys: Keyring) -> Self {
         self.sealer.keys = Some(keys);
         self
     }
 
-    /// Whether records without a seal are taken for what was there before the key. Only right in the moment in which
-    /// the key was made: later a store without seals is one that somebody has rewritten.
+    /// Whether records without a seal are accepted as older than the key. Only correct when the key has just been
+    /// created: later, a store without seals has been rewritten.
     #[must_use]
     pub fn adopt(mut self, adopt: bool) -> Self {
         self.sealer.adopt = adopt;
@@ -103,8 +102,8 @@ impl SqliteOptions {
     /// Opens the store.
     ///
     /// # Errors
-    /// When the file cannot be opened, is damaged, is no store or was written by a newer version. It is left as
-    /// it was.
+    /// When the file cannot be opened, is damaged, is not a store or was written by a newer version. It is not
+    /// changed.
     pub fn open(&self, file: impl Into<PathBuf>) -> Result<SqliteStore, StoreError> {
         let file = file.into();
         let failure = Failure { file: &file, wait: self.wait };
@@ -141,7 +140,7 @@ struct Handle {
     synced: Option<Durability>,
     /// How many transactions it has written.
     written: u64,
-    /// The process that did, once they were many: what a fork left in another must not touch the store.
+    /// The process of these writes, once there are many: a forked child must not use the connection.
     writer: u32,
 }
 
@@ -154,8 +153,8 @@ impl SqliteStore {
         SqliteOptions::new().open(file)
     }
 
-    /// The same store with a connection of its own. A connection must not cross a fork: a child uses this instead of what
-    /// its parent opened.
+    /// The same store with a new connection. A connection must not cross a fork: a child uses this instead of its
+    /// parent's.
     ///
     /// # Errors
     /// As [`SqliteOptions::open`].
@@ -170,7 +169,7 @@ impl SqliteStore {
         &self.file
     }
 
-    /// Bytes of the file that hold something. Pages that became free are used again before the file grows.
+    /// Used bytes of the file. Free pages are reused before the file grows.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -193,11 +192,11 @@ impl SqliteStore {
         Ok((used.saturating_mul(size), pages.saturating_mul(size)))
     }
 
-    /// Gives space back to the file system where most of the file is free. A store that still holds much keeps it: writers
-    /// would wait while it is copied.
+    /// Returns space to the file system if most of the file is free. A store with much data is left alone:
+    /// writers would wait during the copy.
     ///
     /// # Errors
-    /// When the file cannot be read. Writers that are at work are not disturbed, and the file stays as it is.
+    /// When the file cannot be read. If there are active writers, the file stays as it is.
     pub fn shrink(&self) -> Result<(), StoreError> {
         let (used, all) = self.bytes()?;
         if used <= MOST_COPIED && used.saturating_mul(2) <= all {
@@ -216,16 +215,16 @@ impl SqliteStore {
         Failure { file: &self.file, wait: self.wait }
     }
 
-    /// Whether writers wait for the disk together. A process that writes once has nobody to wait with, and without a log
-    /// beside the file SQLite has to wait before it commits.
+    /// Whether writers share an `fsync`. A process that writes once has no one to share it with, and without a
+    /// write-ahead log SQLite has to sync before it commits.
     fn syncs_together(&self, handle: &Handle) -> bool {
         handle.written >= GROWS_EVERY && self.syncs.work() && self.log.exists()
     }
 
     /// Moves the log into the main file when it has grown too long.
     ///
-    /// The transaction before it is already kept, so nothing that goes wrong here is its failure: the log stays,
-    /// and the next writer tries again.
+    /// The preceding transaction is already committed, so an error here does not fail it: the log stays, and the
+    /// next writer tries again.
     fn shorten_log(&self, handle: &Handle, limit: u64) {
         let length = std::fs::metadata(&self.log).map_or(0, |log| log.len());
         let checkpoint = || handle.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
@@ -270,7 +269,7 @@ impl<'a> Open<'a> {
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         if !self.connection.is_autocommit() {
-            // A rollback only forgets; should it fail, nothing was committed either.
+            // If the rollback fails, nothing was committed either.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
     }

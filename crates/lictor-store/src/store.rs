@@ -1,4 +1,4 @@
-//! The seam: what every store can do.
+//! The store traits.
 
 use lictor_core::SessionKey;
 
@@ -9,7 +9,7 @@ use crate::{Draft, Entry, Head, Keyring, Keys, Query, Record, Seal, Space, Store
 pub enum Durability {
     /// The end of the process at any point, `kill -9` included. For every event.
     Process,
-    /// Loss of power as well. For what a person or a reviewer said: grants, approvals, findings.
+    /// Loss of power as well. For input of people and reviewers: grants, approvals, findings.
     Power,
 }
 
@@ -27,7 +27,7 @@ pub trait View {
     /// When the store cannot be read.
     fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<Entry>, StoreError>;
 
-    /// Records, exactly as stored: a forged one comes back as it is, for [`verify`](crate::verify()) to find.
+    /// Records, exactly as stored: a forged one is returned unchanged, for [`verify`](crate::verify()) to detect.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -39,19 +39,19 @@ pub trait View {
     /// When the store cannot be read.
     fn head(&self) -> Result<Head, StoreError>;
 
-    /// The newest record that was moved to an archive: the first record kept follows it.
-    /// [`Head::START`] as long as nothing was.
+    /// The newest record that was moved to an archive: the first record kept follows it. [`Head::START`] if none
+    /// was.
     ///
     /// # Errors
     /// When the store cannot be read.
     fn base(&self) -> Result<Head, StoreError>;
 
-    /// The keys that the store was opened with. A store without them has nothing to check seals by.
+    /// The keys that the store was opened with. Without keys, seals cannot be checked.
     fn keys(&self) -> Option<&Keyring> {
         None
     }
 
-    /// The place and the seal of records, exactly as stored. Only numbers, order and limit of the query count.
+    /// The heads and seals of records, exactly as stored. Only numbers, order and limit of the query apply.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -59,7 +59,8 @@ pub trait View {
         Ok(self.records(query)?.iter().map(|record| (record.head(), None)).collect())
     }
 
-    /// Number, kind and session of records, without what is in them. Only numbers, order and limit of the query count.
+    /// Number, kind and session of records, without their bodies. Only numbers, order and limit of the query
+    /// apply.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -69,7 +70,7 @@ pub trait View {
     }
 }
 
-/// A change in the making. Sees its own changes; nobody else does until it is committed.
+/// An open transaction. It sees its own changes; others see them only after the commit.
 pub trait Transaction: View {
     /// Adds a record at the end of the log.
     ///
@@ -83,14 +84,14 @@ pub trait Transaction: View {
     /// When the store cannot be written.
     fn put(&mut self, space: Space, key: &[u8], value: &[u8]) -> Result<(), StoreError>;
 
-    /// Removes a key, if it is there.
+    /// Removes a key, if it exists.
     ///
     /// # Errors
     /// When the store cannot be written.
     fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError>;
 
-    /// Forgets the records up to and including `through`, which becomes the [`base`](View::base).
-    /// Nothing happens when that record is not there. Callers use [`retain`](crate::retain), which archives first.
+    /// Removes the records up to and including `through`, which becomes the [`base`](View::base). Does nothing if
+    /// that record does not exist. Callers use [`retain`](crate::retain), which archives first.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -99,7 +100,7 @@ pub trait Transaction: View {
 
 /// A store. Use it through [`StoreExt`], whose closures return values.
 ///
-/// A closure must not call the store that runs it: it would wait for itself.
+/// A closure must not call the store that runs it: that would deadlock.
 pub trait Store: Send + Sync {
     /// Runs `f` once on one consistent state.
     ///
@@ -107,8 +108,8 @@ pub trait Store: Send + Sync {
     /// When the store cannot be read, or what `f` returned.
     fn read(&self, f: &mut dyn FnMut(&dyn View) -> Result<(), StoreError>) -> Result<(), StoreError>;
 
-    /// Runs `f` at most once, alone: no other writer is between what it reads and what it writes. All of it is
-    /// kept when both `f` and this return `Ok`, none of it when `f` returns an error or panics.
+    /// Runs `f` at most once, exclusively: no other writer can change the store between its reads and writes. All
+    /// changes are committed when both `f` and this return `Ok`, none when `f` returns an error or panics.
     ///
     /// # Errors
     /// When the store cannot be written or stays busy past the deadline it was opened with, or what `f` returned.
@@ -118,8 +119,8 @@ pub trait Store: Send + Sync {
         f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
     ) -> Result<(), StoreError>;
 
-    /// As [`read`](Self::read), but a store far away may show what this process last saw of it, without asking it: what
-    /// others have written since is missing then. `f` may run twice; only its last run counts.
+    /// As [`read`](Self::read), but a remote store may use the cache of this process without a query: later
+    /// writes of others are then missing. `f` may run twice; only its last run counts.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -130,9 +131,9 @@ pub trait Store: Send + Sync {
         self.read(f).map(|()| Freshness::Current)
     }
 
-    /// As [`write`](Self::write), but `f` may run twice, each time on the state as it is then; only its last run counts.
-    /// A store far away need not be asked before its commit then. Who gives up ([`StoreError::Abandoned`]) is not asked
-    /// again.
+    /// As [`write`](Self::write), but `f` may run twice, each time on the current state; only its last run
+    /// counts. A remote store then needs no query before the commit. If `f` returns [`StoreError::Abandoned`], it
+    /// is not run again.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -150,13 +151,13 @@ pub trait Store: Send + Sync {
 pub enum Freshness {
     /// The state of the store when it was read.
     Current,
-    /// What this process last saw of it.
+    /// The cache of this process.
     Cached,
 }
 
 /// [`Store`] with closures that return values.
 pub trait StoreExt: Store {
-    /// What `f` finds in one consistent state.
+    /// The result of `f` on one consistent state.
     ///
     /// # Errors
     /// When the store cannot be read, or what `f` returned.
@@ -170,7 +171,7 @@ pub trait StoreExt: Store {
         found.ok_or(StoreError::Abandoned)
     }
 
-    /// Changes the store by `f` and returns what `f` returns.
+    /// Changes the store with `f` and returns the result of `f`.
     ///
     /// # Errors
     /// As [`Store::write`]; nothing has changed then.
@@ -182,7 +183,7 @@ pub trait StoreExt: Store {
         self.try_update(durability, f)
     }
 
-    /// As [`update`](Self::update), for closures with an error type of their own.
+    /// As [`update`](Self::update), for closures with their own error type.
     ///
     /// # Errors
     /// As [`Store::write`]; nothing has changed then.
@@ -212,7 +213,7 @@ pub trait StoreExt: Store {
         }
     }
 
-    /// What `f` finds in the state that [`Store::read_cached`] shows.
+    /// The result of `f` on the state of [`Store::read_cached`].
     ///
     /// # Errors
     /// As [`Store::read_cached`].
@@ -228,7 +229,7 @@ pub trait StoreExt: Store {
         found.map(|found| (found, freshness)).ok_or(StoreError::Abandoned)
     }
 
-    /// Changes the store by the last run of `f`, and returns what that returns.
+    /// Changes the store with the last run of `f`, and returns its result.
     ///
     /// # Errors
     /// As [`Store::write_retrying`]; nothing has changed then.

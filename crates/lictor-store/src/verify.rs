@@ -1,4 +1,4 @@
-//! Checking the chain: finding and naming what was changed, removed or moved.
+//! Verifies the chain: finds and names records that were changed, removed or moved.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -9,12 +9,12 @@ use crate::account::Account;
 use crate::archive::{ArchiveError, Retained};
 use crate::{Anchor, Head, KeyId, Keyring, Query, Record, StoreError, View};
 
-/// So many faults are named; a log with more is not worth reading further.
+/// The maximum number of reported faults; checking stops after that.
 const MOST_FAULTS: usize = 100;
 /// Records read at a time.
 const PAGE: usize = 500;
 
-/// Something that only happens to a log when someone other than its store writes it.
+/// Damage that only occurs when something other than the store writes the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -23,7 +23,7 @@ pub enum Fault {
         /// Which record.
         seq: u64,
     },
-    /// A record stands where another one belongs.
+    /// A record is in the place of another one.
     Moved {
         /// Where it stands.
         seq: u64,
@@ -42,12 +42,12 @@ pub enum Fault {
         /// Which record.
         seq: u64,
     },
-    /// The oldest records were removed, and no record says that they were archived.
+    /// The oldest records were removed, and no record states that they were archived.
     Unaccounted {
         /// The last one removed.
         last: u64,
     },
-    /// The anchor names a record that is not there any more: the newest ones were removed.
+    /// The anchor names a record that no longer exists: the newest ones were removed.
     CutOff {
         /// The anchor.
         anchor: Anchor,
@@ -61,7 +61,7 @@ pub enum Fault {
         /// The hash that the record has.
         found: Digest,
     },
-    /// The record has a hash that fits, but its seal was not made for it by a holder of the key.
+    /// The hash of the record is right, but its seal was not made for it by a holder of the key.
     Forged {
         /// Which record.
         seq: u64,
@@ -83,12 +83,12 @@ pub enum Fault {
         /// What is wrong with it.
         what: String,
     },
-    /// An entry does not follow from the records: it was changed, added, or put back to what it was before.
+    /// An entry does not match the records: it was changed, added, or restored to an older value.
     Entry {
         /// Which entry.
         what: String,
     },
-    /// Entries that follow from the records are not there.
+    /// Entries that must exist by the records are missing.
     EntriesMissing {
         /// How many.
         count: usize,
@@ -147,14 +147,14 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What the anchor could tell.
+/// The result of the check against the anchor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchoring {
-    /// There was none. Removal of the newest records cannot be seen.
+    /// There was none. Removal of the newest records cannot be detected.
     None,
-    /// Nothing up to and including the anchor is missing, unless a fault says so. What came after it may be.
+    /// Nothing up to and including the anchor is missing, unless there is a fault. Later records may be missing.
     Used(Anchor),
-    /// The anchored record was archived; it must be looked for in the archive.
+    /// The anchored record was archived; it must be checked in the archive.
     Archived(Anchor),
 }
 
@@ -172,10 +172,10 @@ impl fmt::Display for Anchoring {
     }
 }
 
-/// What the seals could tell.
+/// The result of the check of the seals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sealing {
-    /// The store was opened without keys. Whoever can write the file can write it anew.
+    /// The store was opened without keys. Any writer of the file could have rewritten it.
     Unchecked,
     /// Seals and entries were checked. Records up to this one are older than the key and have none.
     Checked {
@@ -199,22 +199,22 @@ impl fmt::Display for Sealing {
 /// The result of [`verify`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
-    /// The first and last record that were read; `None` when there is none in the range.
+    /// The first and last record that were read; `None` when the range is empty.
     pub checked: Option<(u64, u64)>,
     /// How many were read.
     pub records: u64,
-    /// What is wrong, at most one hundred faults, oldest record first. Empty: everything that was checked is sound.
+    /// At most one hundred faults, oldest record first. Empty: everything that was checked is sound.
     pub faults: Vec<Fault>,
-    /// What the anchor could tell.
+    /// The result of the check against the anchor.
     pub anchoring: Anchoring,
-    /// What the seals could tell.
+    /// The result of the check of the seals.
     pub sealing: Sealing,
     /// The end of the log.
     pub head: Head,
 }
 
 impl Verification {
-    /// Whether nothing is wrong with what was checked.
+    /// Whether there are no faults.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.faults.is_empty()
@@ -233,7 +233,7 @@ pub fn verify(
     let (base, head) = (view.base()?, view.head()?);
     let first = (*range.start()).max(base.seq.saturating_add(1));
     let last = (*range.end()).min(head.seq);
-    // The record before the range tells what its first record must follow.
+    // The record before the range determines the link of the first one.
     let before = match first.checked_sub(1) {
         Some(seq) if seq > base.seq => record_at(view, seq)?.map(|record| record.head()),
         _ => Some(base),
@@ -280,10 +280,10 @@ pub fn verify(
     Ok(Verification { checked, records, faults, anchoring, sealing, head })
 }
 
-/// Seals build on each other, so all of them are looked at, whatever the range.
+/// Seals build on each other, so all of them are checked, whatever the range.
 fn check_seals(view: &dyn View, keys: &Keyring) -> Result<(Sealing, Option<Fault>), StoreError> {
     match Account::of(view, keys) {
-        // That the archive cannot be read is a fault already.
+        // The unreadable archive is a fault already.
         Err(StoreError::Archive(_)) => Ok((Sealing::Checked { unsealed: None }, None)),
         Err(error) => Err(error),
         Ok(Err(fault)) => Ok((Sealing::Checked { unsealed: None }, Some(fault))),
@@ -327,7 +327,7 @@ fn against(view: &dyn View, anchor: Anchor, base: Head, head: Head) -> Result<Op
 pub struct Chain {
     /// The number that the next record must have.
     expected: u64,
-    /// The hash that the next record must name; `None` when the record before it is not there or not sound.
+    /// The hash that the next record must name; `None` when its predecessor is missing or not sound.
     link: Option<Digest>,
     records: u64,
     faults: Vec<Fault>,
@@ -360,25 +360,25 @@ impl Chain {
         } else if self.link.is_some_and(|link| link != record.prev) {
             self.faults.push(Fault::Unlinked { seq: record.seq });
         }
-        // What a changed record says its hash is says nothing about the next one.
+        // The stored hash of a changed record says nothing about the next one.
         self.link = sound.then_some(record.hash);
         self.expected = record.seq.saturating_add(1);
     }
 
-    /// Goes on after the record with number `seq`: those up to it are in an archive that cannot be used.
+    /// Continues after the record with number `seq`: those up to it are in an archive that cannot be used.
     fn without(&mut self, seq: u64, error: &ArchiveError) {
         self.faults.push(Fault::Archive { what: error.to_string() });
         (self.expected, self.link) = (seq.saturating_add(1), None);
     }
 
-    /// Says that the chain must reach the record with number `last`.
+    /// Checks that the chain reaches the record with number `last`.
     fn end_at(&mut self, last: u64) {
         if self.expected <= last && self.faults.len() < MOST_FAULTS {
             self.faults.push(Fault::Missing { first: self.expected, last });
         }
     }
 
-    /// All faults. A changed record that fits another place is named as moved.
+    /// All faults. A changed record that matches another position is reported as moved.
     #[must_use]
     pub fn finish(mut self) -> Vec<Fault> {
         let mut places: Vec<u64> = self.odd.iter().map(|record| record.seq).collect();

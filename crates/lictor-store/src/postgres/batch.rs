@@ -1,8 +1,9 @@
-//! Changes of several chains that share a commit.
+//! Batches changes of several chains into one commit.
 //!
-//! To wait for the disk takes longer than to write a change, and each way to the database and back wakes two processes.
-//! So whoever finds nobody writing writes its own change with all that wait by then, and has one of those that came
-//! meanwhile do the next. Nobody is told before the commit.
+//! Waiting for the disk takes longer than writing a change, and each round trip to the database wakes two
+//! processes. A thread that finds no active writer therefore writes its own change together with all waiting
+//! ones, and then makes one of the later arrivals the next writer. A change is acknowledged only after the
+//! commit.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,21 +17,21 @@ use super::connection::{Connection, Undone};
 use super::failure::Failure;
 use crate::StoreError;
 
-/// So many batches are written at a time: while one waits for the disk, the next is worked on.
+/// How many batches are written at a time: while one waits for the disk, the next is processed.
 const AT_A_TIME: usize = 2;
 /// So many changes share a commit.
 const MOST_CHANGES: usize = 64;
 /// And so many bytes.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
-/// A change waits for others so many times as long as a chain that is locked: one of those in a batch makes it wait twice,
-/// with the others and alone.
+/// How many lock timeouts a change waits for its turn: a locked chain in a batch makes it wait twice, once in the
+/// batch and once alone.
 const PATIENCE: u32 = 3;
 
-/// What came of a change.
+/// The result of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Written,
-    /// The chain has another end by now. Nothing was written.
+    /// The end of the chain has moved. Nothing was written.
     Moved,
 }
 
@@ -46,7 +47,7 @@ struct State {
     writing: usize,
 }
 
-/// A change, and what its owner waits for.
+/// A change with the state that its owner waits for.
 struct Ticket {
     change: Change,
     turn: Mutex<Turn>,
@@ -55,14 +56,14 @@ struct Ticket {
 
 enum Turn {
     Waits,
-    /// To write the next batch, beginning with its own change.
+    /// The owner must write the next batch, beginning with its own change.
     Writes,
     Over(Result<Outcome, StoreError>),
 }
 
 impl Ticket {
     fn turn(&self) -> MutexGuard<'_, Turn> {
-        // Nothing is left half done under the lock.
+        // A poisoned lock is harmless: no invariant is broken while it is held.
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -71,7 +72,7 @@ impl Ticket {
         self.told.notify_one();
     }
 
-    /// Waits so long for its turn, or until it is over; `false` when neither came.
+    /// Waits at most `time` for its turn or its result; `false` on timeout.
     fn wait_for(&self, time: Duration) -> bool {
         let deadline = Instant::now() + time;
         let mut turn = self.turn();
@@ -85,7 +86,7 @@ impl Ticket {
         true
     }
 
-    /// Waits until it is over; nothing when it is to be written by its owner.
+    /// Waits for the result; `None` when the owner must write it.
     fn wait(&self) -> Option<Result<Outcome, StoreError>> {
         let mut turn = self.turn();
         loop {
@@ -103,7 +104,7 @@ impl Batches {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Carries out a change, together with those of others.
+    /// Executes a change, batched with those of others.
     pub(super) fn carry_out(&self, pool: &Pool, change: Change) -> Result<Outcome, StoreError> {
         let ticket = Arc::new(Ticket { change, turn: Mutex::new(Turn::Waits), told: Condvar::new() });
         let mut state = self.state();
@@ -115,8 +116,8 @@ impl Batches {
         }
         drop(state);
         if waits {
-            // A database that does not answer lets no queue grow. Those whose change is being written know only
-            // afterwards what came of it.
+            // The queue must not grow while the database does not respond. A change that is already being written
+            // cannot be withdrawn.
             let wait = pool.wait.saturating_mul(PATIENCE);
             if !ticket.wait_for(wait) && self.withdrawn(&ticket) {
                 return Err(Failure { wait, ..pool.failure() }.busy());
@@ -125,7 +126,7 @@ impl Batches {
                 return outcome;
             }
         }
-        // From here on this is the writer, and has another one write afterwards.
+        // From here on this thread is the writer, and hands over to another one afterwards.
         let _writer = Writer { of: self };
         let mut lent = pool.lend()?;
         let Some(connection) = lent.connection.as_mut() else { return Err(StoreError::Abandoned) };
@@ -133,7 +134,7 @@ impl Batches {
         ticket.wait().unwrap_or(Err(StoreError::Abandoned))
     }
 
-    /// Takes back a change, if nobody has begun to write it.
+    /// Withdraws a change, if its write has not begun.
     fn withdrawn(&self, ticket: &Arc<Ticket>) -> bool {
         let mut state = self.state();
         let place = state.waiting.iter().position(|waiting| Arc::ptr_eq(waiting, ticket));
@@ -153,13 +154,13 @@ impl Batches {
             tickets.push(next);
         }
         drop(state);
-        // All lock the rows of their chains in the same order, so nobody waits for one who waits for them.
+        // All writers lock the rows of their chains in the same order, which prevents deadlocks.
         tickets.sort_by(|one, other| one.change.chain().cmp(&other.change.chain()));
         Batch { tickets }
     }
 }
 
-/// Who writes. Dropped, it has the next one write.
+/// The active writer. On drop it hands over to the next one.
 struct Writer<'a> {
     of: &'a Batches,
 }
@@ -176,7 +177,7 @@ impl Drop for Writer<'_> {
 
 /// Changes that are written together.
 struct Batch {
-    /// Whom nothing was told yet.
+    /// The tickets without a result.
     tickets: Vec<Arc<Ticket>>,
 }
 
@@ -189,7 +190,8 @@ impl Batch {
                     ticket.tell(Turn::Over(Ok(outcome)));
                 }
             }
-            // One of them is at fault, and the others can do without it. What may have been committed is not tried again.
+            // One change failed and the others can succeed without it. A batch that may have been committed is
+            // not retried.
             Err(Undone { rolled_back: true, .. }) if self.tickets.len() > 1 => {
                 for ticket in self.tickets.drain(..) {
                     let alone = written(connection, &[&ticket.change]);

@@ -1,4 +1,4 @@
-//! What one transaction makes of a chain: new records, new values of entries, and its row in `head`.
+//! The changes of one transaction to a chain: new records, new values of entries, and its row in `head`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ impl Pending {
     }
 }
 
-/// The change of one chain. Carried out only while the chain has the end that it was made on.
+/// The change of one chain. Applied only if the end of the chain has not moved.
 pub(super) struct Change {
     pub(super) tenant: String,
     pub(super) project: String,
@@ -42,7 +42,7 @@ impl Change {
     }
 }
 
-/// Carries out a [`Change`], if the chain still has the end that it was made on; returns a row then.
+/// Applies a [`Change`] if the end of the chain has not moved; returns a row in that case.
 pub(super) const WRITE: &str = "WITH moved AS (
     UPDATE lictor.head SET seq = $16, hash = $17, seal = $18, base_seq = $19, base_hash = $20,
       received = greatest(received, clock_timestamp())
@@ -61,10 +61,10 @@ pub(super) const WRITE: &str = "WITH moved AS (
   )
   SELECT 1 FROM moved";
 
-/// How many values [`WRITE`] takes.
+/// The number of parameters of [`WRITE`].
 const VALUES: usize = 23;
 
-/// The values of [`WRITE`] for one change, column by column.
+/// The parameters of [`WRITE`] for one change, column by column.
 pub(super) struct Columns<'a> {
     change: &'a Change,
     seqs: Vec<i64>,
@@ -164,7 +164,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// PostgreSQL's text has no character 0: it is written as 1 and `0`, and 1 as 1 and `1`.
+/// PostgreSQL text cannot contain the character 0: it is escaped as 1 and `0`, and 1 as 1 and `1`.
 pub(super) fn escaped(text: &str) -> Cow<'_, str> {
     if text.bytes().any(|byte| byte < 2) {
         text.replace('\u{1}', "\u{1}1").replace('\0', "\u{1}0").into()

@@ -1,7 +1,7 @@
 //! One connection with its prepared statements.
 //!
-//! What does not wait for an answer is sent together with what comes next: each way to the database and back takes longer
-//! than most of the work that is done there.
+//! Statements whose result is not needed are pipelined with the next one: a round trip takes longer than most of
+//! the work in the database.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -15,26 +15,26 @@ use tokio_postgres::{Client, Config, Error, NoTls, Row, Statement};
 
 use super::tls::Connector;
 
-/// Whose rows a transaction sees. Prepared, as everything else that is said often: reading a statement takes the database
-/// longer than carrying it out.
+/// Sets the tenant whose rows a transaction sees. Prepared, like every frequent statement: parsing takes the
+/// database longer than execution.
 const AS_TENANT: &str = "SELECT set_config('lictor.tenant', $1, true)";
 
-/// The database ends a transaction whose client says nothing for twice as long as others wait for it, and never sooner than
-/// this: a machine that is gone in the middle of a change must not hold its chain.
+/// The minimum idle timeout of a transaction. The database ends an idle transaction after twice the lock wait,
+/// but not before this: a machine that disappears during a change must not keep its chain locked.
 const SHORTEST_IDLE: Duration = Duration::from_secs(1);
 
-/// How long it may take to take leave of a database.
+/// The timeout for closing a connection.
 const LEAVE: Duration = Duration::from_secs(1);
 
 pub(super) struct Connection {
     client: Client,
     statements: HashMap<String, Statement>,
     in_transaction: bool,
-    /// After the client: it takes leave of the database when that is gone.
+    /// Declared after the client, so that it is dropped later: it closes the connection when the client is gone.
     driver: Driver,
 }
 
-/// Moves what is sent and received, while somebody waits for an answer.
+/// Drives the connection's I/O while a caller waits for a result.
 struct Driver {
     runtime: Runtime,
     connection: JoinHandle<Result<(), Error>>,
@@ -43,7 +43,7 @@ struct Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         let connection = &mut self.connection;
-        // Who does not answer any more is not waited for.
+        // An unresponsive database must not delay the shutdown.
         let _ = self.runtime.block_on(async { tokio::time::timeout(LEAVE, connection).await });
     }
 }
@@ -51,20 +51,20 @@ impl Drop for Driver {
 /// Why there is no connection.
 #[derive(Debug)]
 pub(super) enum NotOpened {
-    /// What the database said, or the network.
+    /// An error of the database or the network.
     Refused(Error),
-    /// What the system said.
+    /// The system error.
     System(std::io::Error),
 }
 
-/// A transaction that was not carried out, as far as is known.
+/// A transaction that failed, as far as is known.
 pub(super) struct Undone {
     pub(super) error: Error,
-    /// For certain: the database said so before it was asked to commit.
+    /// Whether it certainly failed: the database reported it before the commit was sent.
     pub(super) rolled_back: bool,
 }
 
-/// Waits for all of them. Each is begun in its order before any is waited for.
+/// Waits for all futures. The first poll starts them in order.
 async fn all_of<F: Future + Unpin>(mut futures: Vec<F>) -> Vec<F::Output> {
     let mut outputs: Vec<Option<F::Output>> = futures.iter().map(|_| None).collect();
     std::future::poll_fn(|context| {
@@ -84,7 +84,7 @@ async fn all_of<F: Future + Unpin>(mut futures: Vec<F>) -> Vec<F::Output> {
 }
 
 impl Connection {
-    /// A connection whose writers wait so long for each other, and for the disk before they are told of a commit.
+    /// A connection with this lock timeout, whose commits wait for the disk.
     pub(super) fn open(config: &Config, tls: &Connector, wait: Duration) -> Result<Self, NotOpened> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(NotOpened::System)?;
         let opened = runtime.block_on(async {
@@ -115,11 +115,11 @@ impl Connection {
         !self.client.is_closed()
     }
 
-    /// Whether the database still listens, as far as this end of the connection can know. Nothing is sent: what is sent
-    /// over a connection that turns out to be closed may have been carried out, so it cannot be tried again.
+    /// Whether the connection is still open, as far as this end knows. Nothing is sent: a statement on a
+    /// connection that turns out to be closed may have been executed, so it cannot be retried.
     pub(super) fn is_alive(&self) -> bool {
-        // The driver moves only while somebody waits, so an idle connection has not seen yet that the other end is gone.
-        // The first turn learns that there is something to read, the second reads it.
+        // The driver runs only while a caller waits, so an idle connection has not noticed yet that the server
+        // closed it. The first poll learns that there is something to read, the second reads it.
         self.driver.runtime.block_on(async {
             for _ in 0..2 {
                 tokio::task::yield_now().await;
@@ -128,7 +128,7 @@ impl Connection {
         self.is_open()
     }
 
-    /// Without a transaction; `None` when that cannot be had.
+    /// The connection without an open transaction; `None` when the rollback fails.
     pub(super) fn cleaned(mut self) -> Option<Self> {
         if self.in_transaction {
             self.batch("ROLLBACK").ok()?;
@@ -137,7 +137,7 @@ impl Connection {
         Some(self)
     }
 
-    /// Begins to read as that tenant, and reads something.
+    /// Begins a read transaction as this tenant and runs the first query.
     pub(super) fn begin_read(
         &mut self,
         tenant: &str,
@@ -147,7 +147,7 @@ impl Connection {
         self.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", tenant, sql, values)
     }
 
-    /// Begins to write as that tenant, and reads something.
+    /// Begins a write transaction as this tenant and runs the first query.
     pub(super) fn begin_write(
         &mut self,
         tenant: &str,
@@ -191,7 +191,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Carries out the last statement of a transaction, and commits. Returns the rows of the statement.
+    /// Executes the last statement of a transaction and commits. Returns the rows of the statement.
     pub(super) fn query_and_commit(
         &mut self,
         sql: &str,
@@ -201,7 +201,7 @@ impl Connection {
         let client = &self.client;
         let both = async { tokio::join!(client.query(&statement, values), client.batch_execute("COMMIT")) };
         let (rows, committed) = self.driver.runtime.block_on(both);
-        // After a statement that failed, the database takes `COMMIT` for `ROLLBACK`, and says so without an error.
+        // After a failed statement the database treats `COMMIT` as `ROLLBACK`, and reports no error.
         if committed.is_ok() {
             self.in_transaction = false;
         }
@@ -210,8 +210,8 @@ impl Connection {
         Ok(rows)
     }
 
-    /// Carries out a statement for each of several tenants in one transaction, all on one way to the database and back.
-    /// Returns the rows of each.
+    /// Executes a statement for each of several tenants in one transaction and one round trip. Returns the rows
+    /// of each.
     pub(super) fn write_all(
         &mut self,
         sql: &str,
@@ -241,7 +241,7 @@ impl Connection {
         if committed.is_ok() {
             self.in_transaction = false;
         }
-        // After a statement that failed, the database takes `COMMIT` for `ROLLBACK`, and says so without an error.
+        // After a failed statement the database treats `COMMIT` as `ROLLBACK`, and reports no error.
         let failed = |error: Error| Undone { rolled_back: error.as_db_error().is_some(), error };
         begun.map_err(failed)?;
         let rows = written.into_iter().collect::<Result<Vec<_>, _>>().map_err(failed)?;
@@ -249,7 +249,7 @@ impl Connection {
         Ok(rows)
     }
 
-    /// Ends a transaction that only read. Should it fail, the connection is dropped when it is given back.
+    /// Ends a read-only transaction. If this fails, the connection is dropped when it is returned.
     pub(super) fn rollback(&mut self) {
         if self.batch("ROLLBACK").is_ok() {
             self.in_transaction = false;
@@ -265,8 +265,8 @@ impl Connection {
         self.driver.runtime.block_on(self.client.query(&statement, values))
     }
 
-    /// Planned for these values. A statement that is kept is planned without them after a while, and then a kind that
-    /// is rare is looked for as if it were common: by reading everything.
+    /// Plans the query for these values. A prepared statement gets a generic plan after a while, which searches
+    /// for a rare kind with a full scan.
     pub(super) fn query_planned(
         &mut self,
         sql: &str,

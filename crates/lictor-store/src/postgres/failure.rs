@@ -1,4 +1,4 @@
-//! PostgreSQL's errors in the words of the store.
+//! Maps PostgreSQL errors to [`StoreError`].
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::StoreError;
 
-/// What a [`StoreError`] says about where it happened.
+/// The location that a [`StoreError`] names.
 #[derive(Clone, Copy)]
 pub(super) struct Failure<'a> {
     pub(super) place: &'a Path,

@@ -1,8 +1,9 @@
-//! Entries of a chain that this process has read or written, so that a judgement need not fetch them again.
+//! A cache of the entries of a chain that this process has read or written, so that a judgement need not fetch
+//! them again.
 //!
-//! In a sealed chain every change of an entry comes with a new record or changes the seal of the newest one. Entries that
-//! were read under an end of the chain are therefore what they are for as long as the chain has that end, whoever else
-//! writes to it. Without keys there is no such sign, and nothing is remembered.
+//! In a sealed chain every change of an entry comes with a new record or changes the seal of the newest one.
+//! Cached entries are therefore valid exactly as long as the end of the chain is the same, whichever process
+//! writes to it. Without keys there is no such signal, and nothing is cached.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,10 +20,10 @@ const LONGEST: usize = 8 * 1024;
 
 /// The end of a chain: its newest record and the seal of it.
 pub(super) type End = (Head, Option<Seal>);
-/// Entries by space and key; none where there is no such entry.
+/// Entries by space and key; `None` where there is no entry.
 pub(super) type Entries = BTreeMap<(Space, Vec<u8>), Option<SealedValue>>;
 
-/// What is known of one chain.
+/// The cache of one chain.
 #[derive(Default)]
 pub(super) struct Known {
     last: Mutex<Option<Last>>,
@@ -37,7 +38,7 @@ pub(super) struct Last {
     pub(super) end: End,
     pub(super) base: Head,
     pub(super) entries: Arc<Entries>,
-    /// As long as this has not passed, what is written now has a month to lie in.
+    /// Until this time, the partition for new records is known to exist.
     pub(super) month_until: Option<Instant>,
 }
 
@@ -59,11 +60,11 @@ impl Drop for OnlyWriter<'_> {
 
 impl Known {
     fn state(&self) -> MutexGuard<'_, Option<Last>> {
-        // Nothing is left half done under the lock.
+        // A poisoned lock is harmless: no invariant is broken while it is held.
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until no other thread of this process writes to the chain; nothing when that takes too long.
+    /// Waits until no other thread of this process writes to the chain; `None` on timeout.
     pub(super) fn alone(&self, wait: Duration) -> Option<OnlyWriter<'_>> {
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.written.wait_timeout_while(writing, wait, |writing| *writing);
@@ -80,7 +81,7 @@ impl Known {
         self.state().clone()
     }
 
-    /// Another end than the one that is known was found.
+    /// Drops the cache because the chain has another end.
     pub(super) fn forget(&self, end: &End) {
         let mut state = self.state();
         if state.as_ref().is_some_and(|last| last.end == *end) {
@@ -88,7 +89,7 @@ impl Known {
         }
     }
 
-    /// What is known of the chain with that end.
+    /// The cached entries of the chain with this end.
     pub(super) fn under(&self, end: &End) -> Arc<Entries> {
         match &*self.state() {
             Some(last) if last.end == *end => Arc::clone(&last.entries),
@@ -96,7 +97,8 @@ impl Known {
         }
     }
 
-    /// Remembers the chain as a transaction leaves it, with what it has `seen` and made on top of what was known before.
+    /// Caches the chain after a transaction: the entries that it has `seen` or written, in addition to the
+    /// earlier ones.
     pub(super) fn learn(&self, mut last: Last, seen: Entries) {
         let mut entries = Arc::unwrap_or_clone(last.entries);
         for (slot, value) in seen {
@@ -111,7 +113,7 @@ impl Known {
         }
         last.entries = Arc::new(entries);
         let mut state = self.state();
-        // Who has begun to read before others wrote ends after them.
+        // A reader that began before a writer may finish after it.
         if state.as_ref().is_none_or(|known| known.end.0.seq <= last.end.0.seq) {
             last.month_until = last.month_until.or(state.as_ref().and_then(|known| known.month_until));
             *state = Some(last);

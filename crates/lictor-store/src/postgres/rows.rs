@@ -23,9 +23,9 @@ type Values<'v> = [&'v (dyn ToSql + Sync)];
 
 /// The rows of one chain inside one transaction.
 pub(super) struct Rows<'a> {
-    /// None where all that is needed must be known already.
+    /// `None` when only cached data may be used.
     connection: Option<RefCell<&'a mut Connection>>,
-    /// Something was needed for which there is no connection.
+    /// Data was needed that is not cached, without a connection.
     lacks: Cell<bool>,
     failure: Failure<'a>,
     tenant: &'a str,
@@ -37,19 +37,19 @@ pub(super) struct Rows<'a> {
     seal: Option<Seal>,
     base: Head,
     changed: Cell<bool>,
-    /// As long as this has not passed, what is written now has a month to lie in.
+    /// Until this time, the partition for new records is known to exist.
     month_until: Option<Instant>,
     pending: RefCell<Pending>,
-    /// What this process knows of the chain; nothing where entries carry no seal.
+    /// The cache of the chain; `None` if entries have no seal.
     known: Option<&'a Known>,
     /// The same, of when the transaction began.
     before: Arc<Entries>,
-    /// What the transaction has read and made since.
+    /// What the transaction has read and written since.
     seen: RefCell<Entries>,
     seen_bytes: Cell<usize>,
 }
 
-/// One chain, and what this process knows of it.
+/// One chain with its cache.
 #[derive(Clone, Copy)]
 pub(super) struct Chain<'a> {
     pub(super) tenant: &'a str,
@@ -59,10 +59,10 @@ pub(super) struct Chain<'a> {
 
 /// So many bytes wait at most.
 const MOST_WAITING: usize = 4 * 1024 * 1024;
-/// A transaction that sees more bytes of entries is no judgement: nothing is remembered of it.
+/// A transaction that reads more bytes of entries is not a judgement: it is not cached.
 const MOST_SEEN: usize = 256 * 1024;
 
-/// A writer that has locked a chain has seen to the months of an hour from then.
+/// A writer that has locked a chain has ensured the partitions for the next hour.
 const MONTH_KNOWN: Duration = Duration::from_secs(30 * 60);
 
 const CHAIN: &str =
@@ -84,7 +84,7 @@ impl<'a> Rows<'a> {
         Self::at(connection, failure, chain, found.first())
     }
 
-    /// By what is known of the chain, without asking the database.
+    /// Uses the cache only, without querying the database.
     pub(super) fn remembered(failure: Failure<'a>, chain: Chain<'a>, last: Last) -> Self {
         Self::new(None, failure, chain, last)
     }
@@ -107,7 +107,7 @@ impl<'a> Rows<'a> {
             connection.execute(sql, &[&tenant, &project, &zero]).map_err(failed)?;
             found = connection.query(LOCKED, &[&tenant, &project]).map_err(failed)?;
         }
-        // A month that nobody has written in yet has no partition, and a failed insert would end the transaction.
+        // A new month has no partition yet, and a failed insert would end the transaction.
         if !found.first().is_some_and(|row| row.try_get(5).unwrap_or(false)) {
             let sql = "SELECT lictor.make_month(greatest(received, clock_timestamp())),
                        lictor.make_month(greatest(received, clock_timestamp()) + interval '1 hour')
@@ -163,12 +163,13 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Whether something was needed for which the database has to be asked: nothing that was read or made counts then.
+    /// Whether data was needed that is only in the database: the reads and writes of this transaction are then
+    /// invalid.
     pub(super) fn lacks(&self) -> bool {
         self.lacks.get()
     }
 
-    /// Whether what is written now has a month to lie in, as far as is known.
+    /// Whether the partition for new records is known to exist.
     pub(super) fn has_month(&self) -> bool {
         self.month_until.is_some_and(|until| Instant::now() < until)
     }
@@ -183,7 +184,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Writes what waits and the row of the chain, and commits.
+    /// Writes the pending changes and the row of the chain, and commits.
     pub(super) fn commit(self) -> Result<(), StoreError> {
         match self.change() {
             None => self.connection()?.commit().map_err(|error| self.failure.of(&error))?,
@@ -193,7 +194,8 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Has what waits and the row of the chain written by somebody else; `false` when the chain has another end by now.
+    /// Passes the pending changes and the row of the chain to the batch writer; `false` when the end of the chain
+    /// has moved.
     pub(super) fn commit_by(
         self,
         write: impl FnOnce(Change) -> Result<Outcome, StoreError>,
@@ -218,7 +220,7 @@ impl<'a> Rows<'a> {
         self.remember();
     }
 
-    /// What was read and made counts from now on.
+    /// Adds the reads and writes to the cache.
     fn remember(self) {
         if let Some(known) = self.known {
             let (before, seen) = match self.seen_bytes.get() {
@@ -230,7 +232,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// What an entry is, as far as the transaction has seen it.
+    /// Notes the value of an entry that the transaction has seen.
     fn saw(&self, slot: (Space, Vec<u8>), value: Option<SealedValue>) {
         if self.known.is_none() {
             return;
@@ -256,7 +258,7 @@ impl<'a> Rows<'a> {
         self.seen.borrow().get(slot).or_else(|| self.before.get(slot)).cloned()
     }
 
-    /// What waits, and the row of the chain; nothing when all of it is written.
+    /// The pending changes and the row of the chain; `None` when all are written.
     fn change(&self) -> Option<Change> {
         let pending = self.pending.take();
         (!pending.is_empty() || self.changed.get()).then(|| Change {
@@ -269,7 +271,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Writes what waits, for whoever reads now.
+    /// Writes the pending changes before a read.
     fn write_pending(&self) -> Result<(), StoreError> {
         if self.pending.borrow().is_empty() {
             return Ok(());
@@ -340,7 +342,7 @@ impl<'a> Rows<'a> {
 }
 
 impl Tables for Rows<'_> {
-    /// By both indexes: whichever is chosen while the database knows little of its tables, one entry is looked at.
+    /// Conditions for both indexes: without statistics the planner may choose either, and each finds one entry.
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<SealedValue>, StoreError> {
         let slot = (space, key.to_vec());
         if let Some(known) = self.at_hand(&slot) {
@@ -486,7 +488,7 @@ impl Tables for Rows<'_> {
         self.execute(sql, &[&self.tenant, &self.project, &space.name(), &key]).map(drop)
     }
 
-    /// The rows stay until their whole partition goes; nobody sees them any more.
+    /// The rows stay until their whole partition is dropped, but are no longer visible.
     fn prune(&mut self, through: u64) -> Result<(), StoreError> {
         if through <= self.base.seq || through > self.head.seq {
             return Ok(());

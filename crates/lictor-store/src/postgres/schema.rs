@@ -1,17 +1,16 @@
-//! The tables, and how older ones become today's. Forward only, under a lock, all steps or none.
+//! The tables and their migrations. Forward only, under a lock, all steps or none.
 
 use super::connection::{Connection, literal};
 use super::failure::Failure;
 use crate::StoreError;
 
-/// Text cannot hold the character 0 here; see `rows::escaped`. Hashes are over the text as it was given.
+/// Text cannot hold the character 0 here; see `rows::escaped`. Hashes are over the original text.
 ///
-/// A key may be longer than an index can hold, so entries are found by its hash, and in order by its start; records by the
-/// start of their kind and session.
-/// Those starts are columns of their own: under row-level security an index over an expression is used only where its
-/// functions cannot leak what they are given, and these can.
-/// A unique key on a partitioned table must contain the partition key, so that a number occurs once is the work of the
-/// locked row in `head`, not of an index.
+/// A key may be longer than an index can hold, so entries are found by its hash, and in order by its start;
+/// records by the start of their kind and session. Those starts are columns of their own: under row-level
+/// security an expression index is used only if its functions are leakproof, and these are not. A unique key on a
+/// partitioned table must contain the partition key, so the locked row in `head`, not an index, ensures that
+/// numbers are unique.
 const STEPS: [&str; 3] = ["
 CREATE TABLE lictor.tenant (name text PRIMARY KEY);
 CREATE TABLE lictor.head (
@@ -75,7 +74,7 @@ pub(super) fn migrate(connection: &mut Connection, failure: Failure<'_>) -> Resu
         found => Ok(found == known),
     };
     let failed = |error: tokio_postgres::Error| failure.of(&error);
-    // Most of the time there is nothing to do, and many roles may not do it.
+    // Usually there is nothing to migrate, and many roles may not.
     if let Some(found) = version(connection).map_err(failed)?
         && check(found)?
     {
@@ -101,7 +100,7 @@ pub(super) fn migrate(connection: &mut Connection, failure: Failure<'_>) -> Resu
 }
 
 fn version(connection: &mut Connection) -> Result<Option<u32>, tokio_postgres::Error> {
-    // Read from the table of tables: a name that was once looked up in vain is remembered as missing.
+    // Read from the catalogue: a failed name lookup is cached as missing.
     let there =
         "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'lictor' AND tablename = 'schema_version'";
     if connection.query(there, &[])?.is_empty() {
@@ -129,7 +128,7 @@ pub(super) fn reclaim(connection: &mut Connection) -> Result<Vec<String>, tokio_
         let mut needed = false;
         for tenant in &tenants {
             connection.batch(&format!("SELECT set_config('lictor.tenant', {}, true)", literal(tenant)))?;
-            // Partitions have row security of their own and no policy: they are read through the table above.
+            // Partitions have their own row security without a policy: they are read through the parent table.
             let rows = connection.query(
                 "SELECT EXISTS (SELECT 1 FROM lictor.log l JOIN lictor.head h USING (tenant, project)
                  WHERE l.tableoid = to_regclass('lictor.' || quote_ident($1::text)) AND l.seq > h.base_seq)",

@@ -1,4 +1,4 @@
-//! The address of a database, and whether it is spoken to with TLS.
+//! Parses the address of a database, and decides whether to use TLS.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -14,8 +14,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;
 
-/// How long the other end of a connection may leave what was sent without an answer. The system alone would wait for a
-/// quarter of an hour.
+/// How long sent data may stay unacknowledged. The system's default is a quarter of an hour.
 const UNANSWERED: Duration = Duration::from_secs(20);
 
 /// How connections are made.

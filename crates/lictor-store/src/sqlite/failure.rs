@@ -1,4 +1,4 @@
-//! SQLite's errors in the words of the store.
+//! Maps SQLite errors to [`StoreError`].
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::open::beside;
 use crate::StoreError;
 
-/// What a [`StoreError`] says about where it happened.
+/// The location that a [`StoreError`] names.
 #[derive(Clone, Copy)]
 pub(super) struct Failure<'a> {
     pub(super) file: &'a Path,
@@ -71,8 +71,8 @@ impl Failure<'_> {
         }
     }
 
-    /// SQLite does not say why it cannot open a file. Asks with `access`, never by opening it: closing any
-    /// descriptor of the file would drop the locks that another connection of this process holds on it.
+    /// SQLite does not report why it cannot open a file. Uses `access`, never `open`: closing any descriptor of
+    /// the file would drop the locks that another connection of this process holds on it.
     fn cannot_open(&self, detail: String) -> StoreError {
         let file = self.file.to_owned();
         match access(self.file, Access::READ_OK) {
@@ -88,7 +88,7 @@ impl Failure<'_> {
             }
             Ok(()) => {}
         }
-        // Left by another user, say by a run as root.
+        // Left by another user, for example by a run as root.
         let foreign = ["-wal", "-shm"].map(|suffix| beside(self.file, suffix)).into_iter().find(|file| {
             access(file, Access::READ_OK | Access::WRITE_OK).is_err_and(|errno| errno != Errno::NOENT)
         });

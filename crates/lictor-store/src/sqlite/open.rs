@@ -18,20 +18,20 @@ use crate::StoreError;
 
 /// `LICT`: tells our files from other SQLite files.
 const APPLICATION: i64 = 0x4c49_4354;
-/// The format of this version. A store with a greater number is refused, one with a smaller is brought up to it.
+/// The format of this version. A store with a greater number is refused, one with a smaller number is migrated.
 const FORMAT: u32 = 3;
 
-/// What brings a store from a format to the next one.
+/// The migrations from each format to the next.
 const UPGRADES: [(u32, &str); 2] = [
     (1, "ALTER TABLE log ADD COLUMN seal BLOB; ALTER TABLE entry ADD COLUMN seal BLOB;"),
     (2, "ALTER TABLE log ADD COLUMN packed BLOB;"),
 ];
 
-/// The hash of a record covers every column of `log` but its seal, which covers the hash. A body of some
-/// length is empty and stands in `packed`. `base` has one row as soon as records were archived.
+/// The hash of a record covers every column of `log` but its seal, which covers the hash. A long body is stored
+/// in `packed`, with `body` empty. `base` has one row as soon as records were archived.
 ///
-/// No index on kind or session: every index is one more page in every transaction of the hot path, and what
-/// must be found fast has its own entry.
+/// No index on kind or session: every index is one more page in every transaction of the hot path, and data that
+/// needs fast lookups has its own entry.
 const SCHEMA: &str = "
 CREATE TABLE log (
   seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, agent TEXT, session TEXT, kind TEXT NOT NULL,
@@ -54,20 +54,20 @@ pub(super) fn connection(file: &Path, options: &SqliteOptions) -> Result<Connect
                     connect(file).map_err(|error| failure.of(error))?
                 }
                 (StoreError::Missing { .. }, false) => return Err(error),
-                // Between the attempt and the look at why it failed, another process may have put the store in place.
+                // Between the attempt and this check, another process may have created the store.
                 _ => connect(file).map_err(|_| error)?,
             }
         }
     };
-    // The last process to leave would otherwise pay for a checkpoint, and under hooks every process is the last.
+    // Otherwise the last process to close would run a checkpoint, and with hooks every process is the last.
     connection
         .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         .map_err(|error| failure.of(error))?;
     Ok(connection)
 }
 
-/// Among many open stores each keeps half a megabyte of its pages, and the length of its log at which they are moved into
-/// the file differs from the others': chains that grow alike would all wait for the disk in the same moment.
+/// Among many open stores, each has a page cache of half a megabyte and its own log limit: chains that grow alike
+/// would otherwise all checkpoint at the same moment.
 pub(super) fn make_room_for_others(connection: &Connection, file: &Path) -> rusqlite::Result<()> {
     const KIBIBYTES: u32 = 512;
     const PAGES: Range<u32> = 500..1_500;
@@ -82,7 +82,7 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
-/// Refuses what is not a store, or a store of a newer format. Writes only to bring an older one up to date.
+/// Refuses files that are not a store and stores of a newer format. Writes only to migrate an older one.
 pub(super) fn check_format(connection: &mut Connection, failure: Failure<'_>) -> Result<(), StoreError> {
     let number = |pragma: &str| -> Result<i64, StoreError> {
         connection.query_row(pragma, [], |row| row.get(0)).map_err(|error| failure.of(error))
@@ -106,7 +106,7 @@ pub(super) fn check_format(connection: &mut Connection, failure: Failure<'_>) ->
     }
 }
 
-/// All steps or none; a process that comes second finds nothing left to do.
+/// All steps or none; a concurrent second process finds nothing left to do.
 fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found: u32 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
@@ -117,8 +117,8 @@ fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
     tx.commit()
 }
 
-/// Creates a store. It is made complete under another name and then linked into place, so that nobody ever sees
-/// half a store, and when several processes try at once one wins and the others use its file.
+/// Creates a store. It is written completely under another name and then linked into place, so that no process
+/// ever sees a partial store. If several processes try at once, one wins and the others use its file.
 fn create(file: &Path, failure: Failure<'_>) -> Result<(), StoreError> {
     let io = |source| failure.of_io(source);
     let wal = beside(file, "-wal");
@@ -150,12 +150,12 @@ fn create(file: &Path, failure: Failure<'_>) -> Result<(), StoreError> {
 
 /// Writes an empty store that only this user can read; SQLite gives the files beside it the same mode.
 fn fill(draft: &Path, failure: Failure<'_>) -> Result<(), StoreError> {
-    // Whatever is there was left by a process with our id that died.
+    // An existing draft is from a dead process with the same id.
     let _ = std::fs::remove_file(draft);
     let io = |source| failure.of_io(source);
     let mut file =
         std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft).map_err(io)?;
-    // A server makes many of them, and SQLite asks the disk several times for each.
+    // A server creates many stores, and SQLite syncs several times for each.
     static EMPTY: OnceLock<Vec<u8>> = OnceLock::new();
     if let Some(empty) = EMPTY.get() {
         return file.write_all(empty).and_then(|()| file.sync_all()).map_err(io);

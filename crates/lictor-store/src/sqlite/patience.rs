@@ -7,22 +7,22 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-/// How a connection waits for a lock: briefly giving way, then in short naps, until a deadline.
+/// How a connection waits for a lock: a few yields, then short sleeps, until a deadline.
 ///
-/// SQLite's own handler naps up to 100 ms at a time; a transaction here takes well under one, so with many
-/// processes a napper is overtaken again and again.
+/// SQLite's own handler sleeps up to 100 ms at a time; a transaction here takes well under one millisecond, so
+/// with many processes a sleeper is overtaken repeatedly.
 #[derive(Debug, Clone)]
 pub(super) struct Patience {
     waits: Arc<AtomicBool>,
 }
 
-/// So many times it only gives way.
+/// How many times it only yields.
 const YIELDS: i32 = 10;
 /// The longest nap.
 const LONGEST_NAP: Duration = Duration::from_millis(2);
 
 impl Patience {
-    /// Makes `connection` wait at most so long for each lock.
+    /// Makes `connection` wait at most `wait` for each lock.
     pub(super) fn install(connection: &mut Connection, wait: Duration) -> rusqlite::Result<Self> {
         let patience = Self { waits: Arc::new(AtomicBool::new(true)) };
         let waits = Arc::clone(&patience.waits);
@@ -50,7 +50,7 @@ impl Patience {
         Ok(patience)
     }
 
-    /// Runs `f` without waiting for anyone: a lock that is taken is an error at once.
+    /// Runs `f` without waiting: a held lock is an error at once.
     pub(super) fn lose<T>(&self, f: impl FnOnce() -> T) -> T {
         self.waits.store(false, Ordering::Relaxed);
         let result = f();

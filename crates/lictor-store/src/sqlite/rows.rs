@@ -55,7 +55,7 @@ impl Rows<'_> {
         Ok(found)
     }
 
-    /// A row that is not what this store writes is damage, and its number tells where.
+    /// A row that this store cannot have written is damage; its number locates it.
     fn record(&self, row: &Row<'_>) -> Result<Record, StoreError> {
         record(row).map_err(|error| StoreError::Corrupt {
             file: self.failure.file.to_owned(),
@@ -165,7 +165,8 @@ impl Tables for Rows<'_> {
         value: &[u8],
         seal: Option<&EntrySeal>,
     ) -> Result<(), StoreError> {
-        // Where a value keeps its length its pages are written over; a replaced row would free and take others.
+        // An update of the same length overwrites pages in place; replacing the row would free and allocate
+        // pages.
         let sql = "UPDATE entry SET value = ?, seal = ? WHERE space = ? AND key = ?";
         let seal = seal.map(<[u8; 16]>::as_slice);
         self.execute(sql, params![value, seal, space.name(), key])?;
@@ -192,7 +193,7 @@ impl Tables for Rows<'_> {
     }
 }
 
-/// SQLite's integers are signed; a number beyond them is beyond every record.
+/// SQLite integers are signed; a number beyond their range is greater than that of every record.
 fn clamped(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
@@ -225,7 +226,7 @@ fn body(row: &Row<'_>) -> rusqlite::Result<String> {
     let plain: String = row.get(7)?;
     match row.get_ref(8)?.as_blob_or_null()? {
         None => Ok(plain),
-        // With both, one of them would be read and the other changed without being noticed.
+        // If both were allowed, the unread one could be changed without detection.
         Some(packed) => pack::unpack(packed).filter(|_| plain.is_empty()).ok_or_else(|| {
             let why = "the body cannot be unpacked".into();
             rusqlite::Error::FromSqlConversionFailure(8, Type::Blob, why)

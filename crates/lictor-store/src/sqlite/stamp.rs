@@ -7,11 +7,11 @@ use std::time::SystemTime;
 
 use super::beside;
 
-/// The bytes of the index beside the log that are written last in every commit: the first copy of its header, see
+/// The bytes of the WAL index that are written last in every commit: the first copy of its header, see
 /// <https://www.sqlite.org/walformat.html>. The log itself will not do: it has changed before the commit can be read.
 const HEADER: usize = 48;
 
-/// What every commit to a database file changes.
+/// A fingerprint that every commit to a database file changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     file: Option<(SystemTime, u64)>,
@@ -19,7 +19,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// That of the file as it is now; of one that does not exist, too.
+    /// The stamp of the file as it is now, even if it does not exist.
     #[must_use]
     pub fn of(file: &Path) -> Self {
         let meta = fs::metadata(file).ok();

@@ -1,11 +1,11 @@
-//! Waiting for the disk together: whoever has committed waits for one `fsync`, which is everybody's.
+//! Group commit: threads that have committed share one `fsync`.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Commits of one process that are to survive the loss of power.
+/// Commits of one process that must survive a loss of power.
 #[derive(Debug, Default)]
 pub(super) struct Syncs {
     state: Mutex<State>,
@@ -21,17 +21,17 @@ struct State {
     under_way: bool,
     /// The disk has the name of the log.
     named: bool,
-    /// The disk has refused: what it says afterwards proves nothing about what was written before.
+    /// An `fsync` has failed: a later success proves nothing about earlier writes.
     failed: bool,
 }
 
 impl Syncs {
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing is left half done under the lock.
+        // A poisoned lock is harmless: no invariant is broken while it is held.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the disk has done what it was asked for so far.
+    /// Whether every `fsync` so far has succeeded.
     pub(super) fn work(&self) -> bool {
         !self.state().failed
     }
@@ -43,7 +43,8 @@ impl Syncs {
         state.committed
     }
 
-    /// Waits until that commit has reached the disk. Those who come while the disk works are served by the next round.
+    /// Waits until this commit has reached the disk. Commits that arrive during an `fsync` are covered by the
+    /// next one.
     pub(super) fn wait(&self, commit: u64, log: &Path) -> io::Result<()> {
         let mut state = self.state();
         loop {
@@ -72,7 +73,7 @@ impl Syncs {
     }
 }
 
-/// Everything that is in the log by now, whoever wrote it.
+/// Syncs everything in the log, from all processes.
 fn sync(log: &Path, named: bool) -> io::Result<()> {
     File::open(log)?.sync_data()?;
     match log.parent() {
