@@ -1,4 +1,4 @@
-//! The human side: what waits for a person's word, and giving it. Works on the store alone, without a policy.
+//! Pending questions and people's answers. Works on the store alone, without a policy.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use serde::de::DeserializeOwned;
 
 use crate::log::{Approving, kind};
 
-/// How long a question waits for an answer: a working day.
+/// How long a question is pending: a working day.
 pub(crate) const QUESTION_LASTS_MS: i64 = 8 * 60 * 60 * 1000;
-/// How long a yes can be used when nobody says how long.
+/// The default lifetime of a grant.
 pub const GRANT_LASTS_MS: i64 = 10 * 60 * 1000;
 
 /// Pending approvals, and how to answer them.
@@ -51,7 +51,7 @@ pub enum ApprovalError {
         /// Its id.
         id: String,
     },
-    /// The same person said yes before, and others have to.
+    /// The same person approved before; others have to approve.
     #[error("you have said yes to `{id}` already; {} more must say so", people(*.missing))]
     SaidBefore {
         /// Its id.
@@ -59,7 +59,7 @@ pub enum ApprovalError {
         /// How many others.
         missing: u32,
     },
-    /// Who asks does not answer.
+    /// The requester may not approve.
     #[error("`{id}` would be done for you, so somebody else must say yes")]
     Own {
         /// Its id.
@@ -101,12 +101,12 @@ impl Fixable for ApprovalError {
     }
 }
 
-/// What a yes came to.
+/// The result of an approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Said {
     /// It is allowed.
     Granted(Grant),
-    /// It counts, and others have to say yes too.
+    /// It counts, but more people have to approve.
     Counted(Approval),
 }
 
@@ -120,7 +120,7 @@ impl Said {
         }
     }
 
-    /// How many more people have to say yes.
+    /// How many more people have to approve.
     #[must_use]
     pub fn missing(&self) -> u32 {
         match self {
@@ -130,7 +130,7 @@ impl Said {
     }
 }
 
-/// So many people, in words.
+/// A number of people, in words.
 fn people(count: u32) -> String {
     if count == 1 { "one person".to_owned() } else { format!("{count} people") }
 }
@@ -149,7 +149,7 @@ impl Approvals {
         self
     }
 
-    /// What waits for an answer, oldest first.
+    /// The pending questions, oldest first.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -160,7 +160,7 @@ impl Approvals {
         Ok(pending)
     }
 
-    /// The one whose id is, or begins with, that text.
+    /// The question whose id is, or begins with, this text.
     ///
     /// # Errors
     /// When there is none, or more than one.
@@ -168,10 +168,10 @@ impl Approvals {
         self.store.view(|view| Ok(find(view, id)))?
     }
 
-    /// Says yes to everything that it asks.
+    /// Approves every point of a question.
     ///
     /// # Errors
-    /// When it does not wait any more, or the store fails.
+    /// When it is no longer pending, or the store fails.
     pub fn approve(
         &self,
         id: &str,
@@ -182,10 +182,10 @@ impl Approvals {
         self.approve_seen(&self.find(id)?, who, lifetime, lasts_ms)
     }
 
-    /// Says yes to everything that this question asks, as it was looked at.
+    /// Approves every point of this question, as the person saw it.
     ///
     /// # Errors
-    /// When it does not wait any more or asks something else by now, or the store fails.
+    /// When it is no longer pending or has changed, or the store fails.
     pub fn approve_seen(
         &self,
         seen: &Approval,
@@ -216,17 +216,17 @@ impl Approvals {
             approval.shown = None;
             write(tx, Space::Grant, &approval.id, &grant)?;
             write(tx, Space::Approval, &approval.id, &approval)?;
-            // The question is on record where it was asked, without what must not be written down.
+            // The question itself is already on record, redacted.
             let body = about(&approval.id, None, Some(&grant));
             append(tx, approval.request.session.clone(), kind::APPROVAL_GRANTED, grant.who.at, &body)?;
             Ok(Said::Granted(grant))
         })
     }
 
-    /// Says no. Trying the same again is refused with the same answer until the question lapses.
+    /// Denies a question. The same action is refused with the same answer until the question expires.
     ///
     /// # Errors
-    /// When it does not wait any more, or the store fails.
+    /// When it is no longer pending, or the store fails.
     pub fn deny(&self, id: &str, who: Who, reason: Option<String>) -> Result<Approval, ApprovalError> {
         self.answer(id, who, |tx, mut approval, who| {
             let at = who.at;
@@ -240,7 +240,7 @@ impl Approvals {
         })
     }
 
-    /// Takes back what was allowed for the length of that session.
+    /// Withdraws the grants that last as long as this session.
     pub(crate) fn withdraw(&self, session: &SessionKey, now: Timestamp) -> Result<(), StoreError> {
         self.store.update(Durability::Power, |tx| {
             expire(tx, now, |grant| {
@@ -284,7 +284,8 @@ fn vote(approval: &mut Approval, who: &Who) -> Result<(), ApprovalError> {
     Ok(())
 }
 
-/// Forgets what has lapsed. A person is here anyway, so nobody waits for it; the log keeps everything.
+/// Removes expired entries. A person is waiting here, not a hook, so the cost does not matter; the log keeps
+/// everything.
 fn tidy(tx: &mut dyn Transaction, now: Timestamp) -> Result<(), StoreError> {
     for approval in all(tx)?.iter().filter(|approval| approval.expires <= now) {
         tx.delete(Space::Approval, approval.id.as_bytes())?;
@@ -296,7 +297,7 @@ fn tidy(tx: &mut dyn Transaction, now: Timestamp) -> Result<(), StoreError> {
 fn expire(tx: &mut dyn Transaction, now: Timestamp, over: impl Fn(&Grant) -> bool) -> Result<(), StoreError> {
     for (key, value) in tx.scan(Space::Grant, &Keys::all().limit(usize::MAX))? {
         let id = String::from_utf8_lossy(&key);
-        // One that cannot be read allows nothing.
+        // An unreadable grant allows nothing.
         let Ok(grant) = parse::<Grant>(&id, &value) else {
             tx.delete(Space::Grant, &key)?;
             continue;
@@ -328,7 +329,7 @@ fn find(view: &(impl View + ?Sized), id: &str) -> Result<Approval, ApprovalError
     }
 }
 
-/// Whether the log says that this grant was given, and, where it counts once, not that it was used.
+/// Whether the log contains this grant, and, if it can be used once, no use of it.
 pub(crate) fn is_on_record(view: &(impl View + ?Sized), id: &str, grant: &Grant) -> Result<bool, StoreError> {
     let tells = |kind: &str| -> Result<bool, StoreError> {
         let mut after = grant.after;

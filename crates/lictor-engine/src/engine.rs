@@ -1,7 +1,7 @@
-//! The engine: the graph judges, the store remembers, tracers are told.
+//! The engine: evaluates the graph, records in the store, notifies tracers.
 //!
-//! No guard, callback or person is ever waited for while the store is locked: the session is read first, then
-//! the graph judges, then one transaction records the judgement against the state as it is by then.
+//! The store is never locked while a guard, callback or person runs: the session is read first, then the graph
+//! judges, then one transaction records the judgement against the then current state.
 
 mod advise;
 mod approvals;
@@ -57,7 +57,7 @@ pub struct PolicyEngine {
     rules: Arc<Rules>,
 }
 
-/// What every session has in common.
+/// State that all sessions share.
 struct Inner {
     /// The current policy: sessions begin under it.
     current: Digest,
@@ -65,7 +65,7 @@ struct Inner {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     tracers: Vec<Box<dyn Tracer>>,
-    /// Held only while a tracer listens: nobody else asks how long a step took.
+    /// Set only if there is a tracer: nothing else needs durations.
     stopwatch: Option<Arc<dyn Stopwatch>>,
     deadline: Option<Duration>,
     seals: Option<Arc<dyn CheckSeal>>,
@@ -76,32 +76,32 @@ struct Inner {
 }
 
 impl PolicyEngine {
-    /// An engine over that graph, with a store that ends with the process.
+    /// An engine for this graph, with an in-memory store.
     ///
     /// # Errors
-    /// When the graph is degenerate; see [`GraphError`].
+    /// When the graph is invalid; see [`GraphError`].
     pub fn new(root: impl Into<Node>) -> Result<Self, GraphError> {
         Self::builder(root).build()
     }
 
-    /// An engine over that graph, to be given a store, tracers and so on.
+    /// A builder for this graph, to set a store, tracers and so on.
     pub fn builder(root: impl Into<Node>) -> Builder {
         Builder::new(Graph::new(root))
     }
 
-    /// An engine that judges by that version of a policy.
+    /// A builder for this version of a policy.
     #[must_use]
     pub fn of_policy(policy: PolicyVersion) -> Builder {
         Builder::of(policy)
     }
 
-    /// An engine over a graph that is checked already, for instance by [`Layers`](lictor_core::Layers).
+    /// A builder for a graph that is already validated, for instance by [`Layers`](lictor_core::Layers).
     #[must_use]
     pub fn over(graph: Graph) -> Builder {
         Builder::new(Ok(graph))
     }
 
-    /// Judges one action and records the judgement. Whatever goes wrong on the way is a block.
+    /// Judges one action and records the judgement. Any failure on the way is a block.
     #[must_use]
     pub fn evaluate(&self, action: &Action) -> Evaluation {
         self.evaluate_with(action, Mode::default())
@@ -142,7 +142,7 @@ impl PolicyEngine {
         let (mut watched, mut read) = (None, None);
         let (judged, facts) = match sessions {
             Ok(_) if let Some(why) = lost => {
-                // It may have been enforced.
+                // The earlier version may have been enforced.
                 mode.observe = false;
                 (Judged::refused(judge::from_engine("session", versions::lost(&why))), Facts::none())
             }
@@ -150,7 +150,7 @@ impl PolicyEngine {
                 watched = sessions.seen().and_then(|own| self.first_look(own));
                 let sessions = Arc::new(sessions);
                 let judged = self.judge(action, &sessions, now, mode.companion.as_ref());
-                // A guard that is late still looks at it.
+                // A guard past the deadline may still hold it.
                 read = Arc::into_inner(sessions).map(|sessions| Read { sessions, freshness });
                 judged
             }
@@ -194,7 +194,7 @@ impl PolicyEngine {
         recorded
     }
 
-    /// What waits for a person's word, and how to give it.
+    /// The pending questions, and how to answer them.
     #[must_use]
     pub fn approvals(&self) -> Approvals {
         Approvals::new(Arc::clone(&self.inner.store))
@@ -208,7 +208,7 @@ impl PolicyEngine {
         self.inner.store.view(|view| sessions::read(view, key))
     }
 
-    /// The newest calls of a session with what came of them, the newest last.
+    /// The latest calls of a session with their outcomes, newest last.
     #[must_use]
     pub fn recent_calls(&self, session: &SessionKey, most: usize) -> Vec<RecentCall> {
         crate::extend::recent_calls(&*self.inner.store, session, most)
@@ -220,7 +220,7 @@ impl PolicyEngine {
         &self.rules.graph
     }
 
-    /// What an action does, by the engine's own eyes. A source that fails knows nothing.
+    /// The facts of an action from the engine's own source. If the source fails, nothing is known.
     #[must_use]
     pub fn facts(&self, action: &Action) -> Facts {
         let action = &*self.meant(action);
@@ -233,7 +233,7 @@ impl PolicyEngine {
         self.rules.policy
     }
 
-    /// Whether everything is enforced, also what shall only be observed.
+    /// Whether everything is enforced, even in observe mode.
     #[must_use]
     pub fn is_enforced(&self) -> bool {
         self.rules.enforced
@@ -245,7 +245,7 @@ impl PolicyEngine {
         &self.inner.store
     }
 
-    /// The action that is judged and recorded for this one.
+    /// The action that is judged and recorded instead of this one.
     fn meant<'a>(&self, action: &'a Action) -> Cow<'a, Action> {
         self.rules.sight.meant(action).map_or(Cow::Borrowed(action), Cow::Owned)
     }
@@ -254,14 +254,14 @@ impl PolicyEngine {
         self.inner.store.view(|view| sessions::Lineage::load(view, action)).map(Read::current)
     }
 
-    /// The same as this process last saw them, where the store knows that.
+    /// The same from the store's cache, if it has one.
     fn cached_sessions_of(&self, action: &Action) -> Result<Read, StoreError> {
         let load = |view: &dyn View| sessions::Lineage::load_remembered(view, action, &self.inner.recent);
         let (sessions, freshness) = self.inner.store.view_cached(load)?;
         Ok(Read { sessions, freshness })
     }
 
-    /// A tracer that fails changes nothing, but somebody should know.
+    /// A failing tracer changes nothing, but the failure is reported.
     fn tell(&self, action: &Action, evaluation: &Evaluation, companion: Option<&Companion>) {
         if self.inner.tracers.is_empty() {
             return;
@@ -273,7 +273,7 @@ impl PolicyEngine {
         self.each_tracer(|tracer| tracer.trace_with(&action, &evaluation, companion));
     }
 
-    /// Tells tracers what came of an action.
+    /// Notifies tracers of an outcome.
     fn tell_outcome(&self, action: &Action, outcome: &Outcome, standing: Standing) {
         if self.inner.tracers.is_empty() {
             return;
@@ -303,7 +303,7 @@ impl PolicyEngine {
         }
     }
 
-    /// What may leave the engine: tracers are sinks like the log.
+    /// Redacts data for tracers: they are sinks like the log.
     fn for_tracers<'a>(
         &self,
         action: &'a Action,
@@ -315,7 +315,7 @@ impl PolicyEngine {
         let evaluation = match redact::value(evaluation, redactor)? {
             None => Cow::Borrowed(evaluation),
             Some(mut clean) => {
-                // What is not recorded is not redacted either.
+                // The session is not recorded here, so it is not redacted either.
                 clean.session.clone_from(&evaluation.session);
                 clean.trace.timed_as(&evaluation.trace);
                 Cow::Owned(clean)
@@ -330,5 +330,5 @@ fn complain(fault: &str) {
     let _ = writeln!(std::io::stderr(), "lictor: a tracer failed: {fault}");
 }
 
-/// What an operator does about a fault of the machinery.
+/// The fix for an internal fault, for the operator.
 const OPERATOR: &str = "run `lictor doctor`; nothing was done meanwhile";

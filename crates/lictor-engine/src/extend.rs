@@ -1,4 +1,4 @@
-//! What a program adds to an engine in code: voices that speak after a call, and checks before an agent may stop.
+//! Extensions in code: feedback providers and completion checks.
 
 use lictor_core::completion::{Checked, Found, Left, Situation, Surveyor};
 use lictor_core::feedback::{Advice, Feedback, Said, calls};
@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::log::{Evaluated, Happening, kind};
 
-/// Speaks to the agent after a call.
+/// Gives the agent feedback after a call.
 ///
 /// ```
 /// use lictor_engine::feedback::{Feedback, Trigger};
@@ -51,20 +51,20 @@ pub trait FeedbackProvider: Send + Sync {
     /// Unique among the providers of an engine.
     fn name(&self) -> &str;
 
-    /// Whether it wants to speak now that its trigger has fired. If not, it stays due.
+    /// Whether to run now that its trigger has fired. If not, it stays due.
     fn should_run(&self, context: &FeedbackContext<'_>) -> bool {
         let _ = context;
         true
     }
 
-    /// What it says, or nothing.
+    /// Its feedback, or `None`.
     ///
     /// # Errors
-    /// Why it cannot tell. The agent is not told, the log is.
+    /// The failure. It is logged, not sent to the agent.
     fn provide(&self, context: &FeedbackContext<'_>) -> Result<Option<Feedback>, String>;
 }
 
-/// Has a word before an agent may stop.
+/// A check before an agent may stop.
 pub trait Checker: Send + Sync {
     /// Unique among the checks of an engine.
     fn name(&self) -> &str;
@@ -72,7 +72,7 @@ pub trait Checker: Send + Sync {
     /// Whether the work is done.
     ///
     /// # Errors
-    /// Why it cannot tell. Then it counts as not done.
+    /// The failure. The work then counts as not done.
     fn check(&self, context: &CompletionContext<'_>) -> Result<Checked, String>;
 }
 
@@ -85,16 +85,16 @@ pub struct RecentCall {
     pub kind: String,
     /// Its parameters.
     pub payload: serde_json::Map<String, Json>,
-    /// What was decided.
+    /// The decision.
     pub decision: Decision,
-    /// What came of it, when that is known.
+    /// The outcome, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// When it was judged.
     pub at: Timestamp,
 }
 
-/// Something that was said to the agent.
+/// Feedback that was given to the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Given {
     /// By whom.
@@ -105,10 +105,10 @@ pub struct Given {
     pub at: Timestamp,
 }
 
-/// How far back what was said is looked for.
+/// How many records are searched for earlier feedback.
 const FEEDBACK_LOOKED_AT: usize = 64;
 
-/// What is on record of one session. Read only when somebody asks.
+/// The records of one session, read lazily.
 #[derive(Clone, Copy)]
 struct Recorded<'a> {
     store: &'a dyn Store,
@@ -183,7 +183,7 @@ impl Recorded<'_> {
     }
 }
 
-/// What a voice that speaks after a call may look at.
+/// The inputs of a feedback provider.
 pub struct FeedbackContext<'a> {
     recorded: Recorded<'a>,
     session: &'a SessionState,
@@ -222,7 +222,7 @@ impl<'a> FeedbackContext<'a> {
         self.now
     }
 
-    /// The provider that is asked.
+    /// The name of the provider.
     #[must_use]
     pub fn provider(&self) -> &'a str {
         self.provider
@@ -252,19 +252,19 @@ impl<'a> FeedbackContext<'a> {
         self.calls().saturating_sub(self.session.feedback.spoken(provider).calls)
     }
 
-    /// Calls since anybody spoke.
+    /// Calls since the last feedback of any provider.
     #[must_use]
     pub fn calls_since_any(&self) -> u64 {
         self.calls().saturating_sub(self.session.feedback.last_spoken())
     }
 
-    /// What was said last, by anybody.
+    /// The last feedback of any provider.
     #[must_use]
     pub fn last_feedback(&self) -> Option<Given> {
         self.recorded.said(None)
     }
 
-    /// What a provider said last.
+    /// The last feedback of a provider.
     #[must_use]
     pub fn last_feedback_of(&self, provider: &str) -> Option<Given> {
         self.recorded.said(Some(provider))
@@ -276,14 +276,14 @@ impl<'a> FeedbackContext<'a> {
         self.recorded.calls(most)
     }
 
-    /// What a person asked for last, without what the policy keeps out of the record.
+    /// The last prompt of a person, redacted.
     #[must_use]
     pub fn prompt(&self) -> Option<String> {
         self.recorded.prompt()
     }
 }
 
-/// What a check before stopping may look at.
+/// The inputs of a completion check.
 pub struct CompletionContext<'a> {
     recorded: Recorded<'a>,
     situation: &'a Situation<'a>,
@@ -311,28 +311,28 @@ impl<'a> CompletionContext<'a> {
         self.situation.session
     }
 
-    /// What the agent said last: its tentative answer.
+    /// The agent's last message: its tentative answer.
     #[must_use]
     pub fn output(&self) -> Option<&'a str> {
         self.situation.stop.output.as_deref()
     }
 
-    /// Why it stops, in the words of whoever reports it.
+    /// Why it stops, in the words of the reporter.
     #[must_use]
     pub fn reason(&self) -> Option<&'a str> {
         self.situation.stop.reason.as_deref()
     }
 
-    /// Round, limits, and what else is known about the wish to stop.
+    /// Round, limits, and what else is known about the request to stop.
     #[must_use]
     pub fn situation(&self) -> &'a Situation<'a> {
         self.situation
     }
 
-    /// What is at a path, or matches a glob, relative to the project's root.
+    /// The files at a path, or those that match a glob, relative to the project root.
     ///
     /// # Errors
-    /// When it cannot be told.
+    /// When this cannot be determined.
     pub fn look(&self, pattern: &str) -> Result<Vec<Found>, String> {
         self.surveyor.look(pattern)
     }
@@ -343,7 +343,7 @@ impl<'a> CompletionContext<'a> {
         self.recorded.calls(most)
     }
 
-    /// What a person asked for last, without what the policy keeps out of the record.
+    /// The last prompt of a person, redacted.
     #[must_use]
     pub fn prompt(&self) -> Option<String> {
         self.recorded.prompt()

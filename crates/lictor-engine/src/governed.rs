@@ -1,4 +1,4 @@
-//! Ways to let a decision stop a program: as an error value, and as a wrapper around the deed.
+//! Enforcement in code: as an error value, and as a wrapper around a function.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,7 +9,7 @@ use lictor_core::{Action, Answer, Decision, Evaluation, Outcome, Question};
 
 use crate::PolicyEngine;
 
-/// An action that may not go ahead, with everything that was said about it.
+/// An action that is not allowed, with its evaluation.
 #[derive(Debug, Clone)]
 pub struct Blocked {
     /// Why, and what else was found.
@@ -24,7 +24,7 @@ impl fmt::Display for Blocked {
 
 impl std::error::Error for Blocked {}
 
-/// Turns anything that may not go ahead, a question nobody answered included, into an error.
+/// Turns an evaluation that does not allow the action, including an unanswered `ask`, into an error.
 ///
 /// # Errors
 /// When the evaluation does not allow the action.
@@ -32,13 +32,13 @@ pub fn enforce(evaluation: Evaluation) -> Result<Evaluation, Blocked> {
     if evaluation.passed() { Ok(evaluation) } else { Err(Blocked { evaluation: Box::new(evaluation) }) }
 }
 
-/// What a deed returns says what came of it.
+/// A return value that tells the outcome of the call.
 pub trait Report {
-    /// What came of the deed.
+    /// The outcome of the call.
     fn outcome(&self) -> Outcome;
 }
 
-/// An error is a failure, and so is what the value itself calls one.
+/// An error is a failure, and so is a value that reports one.
 impl<T: Report, E: fmt::Display> Report for Result<T, E> {
     fn outcome(&self) -> Outcome {
         match self {
@@ -54,7 +54,7 @@ impl Report for Outcome {
     }
 }
 
-/// A child that ended with something other than 0 has failed.
+/// An exit code other than 0 is a failure.
 impl Report for ExitStatus {
     fn outcome(&self) -> Outcome {
         Outcome {
@@ -97,9 +97,9 @@ impl<T> Report for Option<T> {
     }
 }
 
-/// Does `deed` only if the engine allows the action, and records what came of it: an `Err` or a child's exit code other
-/// than 0 is a failure. On a block `deed` is never entered. For an approver, or a value that is no [`Report`], see
-/// [`Governed`].
+/// Calls `deed` only if the engine allows the action, and records the outcome: an `Err` or a child's exit code
+/// other than 0 is a failure. On a block `deed` is never called. For an approver, or a value that is not a
+/// [`Report`], see [`Governed`].
 ///
 /// ```
 /// use lictor_engine::{governed, guard_fn, Action, PolicyEngine, Verdict};
@@ -122,7 +122,7 @@ pub fn governed<T: Report>(
     Governed::new(engine, action).run(deed)
 }
 
-/// A deed that an engine governs, with whoever answers for a person.
+/// A governed call with an optional approver.
 ///
 /// ```
 /// use lictor_engine::{Action, Answer, Governed, PolicyEngine, Verdict, action_guard};
@@ -145,21 +145,21 @@ pub struct Governed<'a> {
 type OnPolicy<'a> = dyn FnMut(&[Question<'_>]) -> Vec<Answer> + 'a;
 
 impl<'a> Governed<'a> {
-    /// A deed that stands for that action.
+    /// A call that performs this action.
     #[must_use]
     pub fn new(engine: &'a PolicyEngine, action: &'a Action) -> Self {
         Self { engine, action, approver: None }
     }
 
-    /// Who is asked when a person's word is needed: once, with everything that counts, one answer for each. Without it,
-    /// an `ask` stops the deed and waits in [`PolicyEngine::approvals`].
+    /// The approver for an `ask`: called once with all points, returns one answer for each. Without it, an `ask`
+    /// stops the call and stays pending in [`PolicyEngine::approvals`].
     #[must_use]
     pub fn on_policy(mut self, approver: impl FnMut(&[Question<'_>]) -> Vec<Answer> + 'a) -> Self {
         self.approver = Some(Box::new(approver));
         self
     }
 
-    /// Does it if it is allowed, and records what came of it.
+    /// Runs the call if it is allowed, and records the outcome.
     ///
     /// # Errors
     /// When it is not allowed.
@@ -167,7 +167,7 @@ impl<'a> Governed<'a> {
         self.run_reporting(deed, T::outcome)
     }
 
-    /// As [`run`](Self::run), for a value that does not say itself what came of the deed.
+    /// As [`run`](Self::run), for a value that does not tell its outcome.
     ///
     /// # Errors
     /// When it is not allowed.
@@ -190,7 +190,8 @@ impl<'a> Governed<'a> {
             Ok(value) => outcome(value),
             Err(_) => Outcome::failure("it panicked"),
         };
-        // The deed is done; a record that fails now cannot undo it, and the next evaluation meets the same store.
+        // The call has happened; a failure to record it cannot undo it, and the next evaluation will report the
+        // store's error.
         let _ = self.engine.post_action(self.action, came);
         Ok(done.unwrap_or_else(|panic| resume_unwind(panic)))
     }

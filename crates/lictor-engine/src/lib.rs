@@ -1,6 +1,6 @@
 //! Lictor as a library: a [`PolicyEngine`] around a policy graph, a store and tracers.
 //!
-//! Governance meets an agent at two points: [`PolicyEngine::evaluate`] before the act and
+//! Governance is applied at two points: [`PolicyEngine::evaluate`] before the action and
 //! [`PolicyEngine::post_action`] after it. Any program that can call two functions can be governed.
 //!
 //! ```
@@ -22,8 +22,8 @@
 //!
 //! # Composition
 //!
-//! Guards are leaves; six combinators make a tree of them. A guard that stands in several places is shared, so that
-//! one name means one guard.
+//! Guards are leaves; six combinators make a tree of them. A guard that occurs in several places is shared, so
+//! that one name means one guard.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -52,7 +52,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The whole picture, in four layers: boundaries first, then resources, then meaning.
+//! A complete policy, in layers: boundaries first, then resources, then intent.
 //!
 //! ```
 //! use lictor_engine::guards::{BashSafety, BashSafetyConfig, Budget, BudgetConfig, FileBoundary, FileBoundaryConfig};
@@ -132,8 +132,8 @@
 //!
 //! # Guards of your own
 //!
-//! A name and `check` are enough. State belongs into the session, not into the guard: a hook process starts anew for
-//! every call, and two actions at once must not both take the last place.
+//! A name and `check` are enough. State belongs in the session, not in the guard: a new hook process starts for
+//! every call, and two concurrent actions must not both use the last unit.
 //!
 //! ```
 //! use lictor_engine::{Action, Claim, Context, Guard, Layer, PolicyEngine, Verdict};
@@ -209,8 +209,8 @@
 //!
 //! # Asking people
 //!
-//! A guard may ask instead of blocking. [`PolicyEngine::resolve`] asks on the spot; otherwise the question waits in
-//! [`PolicyEngine::approvals`], and a yes counts for exactly that action, once.
+//! A guard may ask instead of blocking. [`PolicyEngine::resolve`] asks on the spot; otherwise the question is
+//! pending in [`PolicyEngine::approvals`], and an approval counts for exactly that action, once.
 //!
 //! ```
 //! use lictor_engine::{Action, Answer, Decision, PolicyEngine, Verdict, guard_fn};
@@ -226,7 +226,7 @@
 //! # Ok::<(), lictor_engine::GraphError>(())
 //! ```
 //!
-//! What this crate deliberately does not do: read policy files (`lictor-config`), speak an agent's hook
+//! What this crate deliberately does not do: read policy files (`lictor-config`), implement an agent's hook
 //! protocol (`lictor-agents`), or print to stdout.
 
 mod approvals;

@@ -17,27 +17,27 @@ pub mod kind {
     pub const SESSION_STARTED: &str = "session.started";
     /// A session began as a copy of another.
     pub const SESSION_FORKED: &str = "session.forked";
-    /// A session goes on.
+    /// A session continues.
     pub const SESSION_CONTINUED: &str = "session.continued";
     /// A person put another policy in force for a session.
     pub const SESSION_REFRESHED: &str = "session.refreshed";
-    /// The policy is not the one that was last seen in a session.
+    /// The policy differs from the one that was last seen in a session.
     pub const POLICY_CHANGED: &str = "policy.changed";
-    /// What a session's policies remember was cleared.
+    /// The memory of a session's policies was cleared.
     pub const SESSION_RESET: &str = "session.reset";
     /// A session is over.
     pub const SESSION_ENDED: &str = "session.ended";
-    /// A session looked for the first time at files that the policy has an eye on.
+    /// A session recorded the state of watched files.
     pub const SESSION_WATCHED: &str = "session.watched";
     /// A person sent a prompt.
     pub const PROMPTED: &str = "prompted";
-    /// An agent wrote its list of what is left to do.
+    /// An agent wrote its to-do list.
     pub const TODOS_LISTED: &str = "todos.listed";
-    /// An agent was told something after a call.
+    /// Feedback was given after a call.
     pub const FEEDBACK_GIVEN: &str = "feedback.given";
-    /// A remark waits until the agent can be told.
+    /// A remark is held for delivery.
     pub const REMARK_HELD: &str = "remark.held";
-    /// What waited was said.
+    /// A held remark was delivered.
     pub const REMARK_DELIVERED: &str = "remark.delivered";
     /// An agent wanted to stop.
     pub const STOP_CHECKED: &str = "stop.checked";
@@ -49,42 +49,42 @@ pub mod kind {
     pub const HAPPENED: &str = "happened";
     /// Somebody is to be asked.
     pub const APPROVAL_REQUESTED: &str = "approval.requested";
-    /// Somebody said yes, and others have to say so too.
+    /// A person approved, and others have to approve too.
     pub const APPROVAL_COUNTED: &str = "approval.counted";
-    /// Somebody said yes.
+    /// A person approved.
     pub const APPROVAL_GRANTED: &str = "approval.granted";
-    /// Somebody said no.
+    /// A person denied.
     pub const APPROVAL_DENIED: &str = "approval.denied";
-    /// What somebody allowed was used.
+    /// A grant was used.
     pub const GRANT_USED: &str = "grant.used";
-    /// What somebody allowed was not used in time.
+    /// A grant expired without use.
     pub const GRANT_EXPIRED: &str = "grant.expired";
-    /// An entry that nobody here has signed, or that the log does not know, stood where a grant would.
+    /// An entry in the place of a grant was not signed, or is not in the log.
     pub const GRANT_REFUSED: &str = "grant.refused";
 }
 
 /// Body of [`kind::EVALUATED`] and [`kind::RESOLVED`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Evaluated<'a> {
-    /// What it means for the session.
+    /// The session event.
     pub event: Cow<'a, SessionEvent>,
     /// The action.
     pub action: Cow<'a, Action>,
-    /// What it would do. Facts are recorded so that replay does not depend on the world of then.
+    /// Its facts. They are recorded so that a replay does not depend on the file system at that time.
     pub facts: Cow<'a, Facts>,
     /// The whole answer.
     #[serde(with = "written")]
     pub evaluation: Cow<'a, Evaluation>,
 }
 
-/// [`Evaluated`], as far as it says what was decided and why.
+/// The part of [`Evaluated`] with the decision and the reasons.
 #[derive(Deserialize)]
 pub(crate) struct Spoken {
     pub(crate) event: SpokenEvent,
     pub(crate) action: Action,
-    /// Read when somebody asks for them.
+    /// Parsed lazily.
     pub(crate) facts: Box<RawValue>,
-    /// Without its trace and without guards that passed without a word.
+    /// Without its trace and without guards that passed silently.
     #[serde(deserialize_with = "written::deserialize_spoken")]
     pub(crate) evaluation: Evaluation,
 }
@@ -106,7 +106,7 @@ pub(crate) struct Answer<'a> {
 /// Body of every other record that changes a session. Reads [`Evaluated`] too.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Happening<'a> {
-    /// What it means for the session.
+    /// The session event.
     pub event: Cow<'a, SessionEvent>,
 }
 
@@ -123,7 +123,7 @@ pub struct Approving<'a> {
     pub grant: Option<Cow<'a, Grant>>,
 }
 
-/// The states of all sessions, folded from the log alone. Equal to what the store keeps beside it, or the store is
+/// The states of all sessions, folded from the log alone. If they differ from the stored ones, the store is
 /// damaged.
 #[must_use]
 pub fn sessions(records: &[Record]) -> BTreeMap<SessionKey, SessionState> {
@@ -135,7 +135,7 @@ pub fn sessions(records: &[Record]) -> BTreeMap<SessionKey, SessionState> {
     fold.states
 }
 
-/// The states of sessions, as far as records were added.
+/// The states of sessions after the records added so far.
 #[derive(Default)]
 pub(crate) struct Fold {
     pub(crate) states: BTreeMap<SessionKey, SessionState>,
@@ -159,8 +159,8 @@ impl Fold {
         }
     }
 
-    /// Adds a record as if that history had been kept when it was written. An action that was never judged keeps the
-    /// marks it has: what it would do was not recorded.
+    /// Adds a record as if this history had been tracked when it was written. An action that was never judged
+    /// keeps its marks: its facts were not recorded.
     pub(crate) fn retell(&mut self, record: &Record, history: &History) {
         let Ok(Told { mut event, action, facts }) = serde_json::from_str(&record.body) else { return };
         match &mut event {
@@ -185,7 +185,7 @@ struct Told {
     facts: Option<Facts>,
 }
 
-/// The session of actions that name none. Real sessions have a non-empty id, so it stands apart.
+/// The session key of actions without a session. Real sessions have a non-empty id, so it cannot collide.
 #[must_use]
 pub fn anonymous() -> SessionKey {
     SessionKey { agent: String::new(), id: String::new() }

@@ -1,4 +1,4 @@
-//! What is on record, for people: sessions by their name, decisions by time, text and rule, and what they come to.
+//! Queries of the record for people: sessions by name, decisions by time, text and rule, and statistics.
 //!
 //! Works on the store alone, without a policy.
 

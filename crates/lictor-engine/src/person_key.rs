@@ -1,4 +1,5 @@
-//! The key that a person's yes is signed with. It lies outside of projects and sandboxes and is made at first use.
+//! The key that signs a person's approvals. It is stored outside of projects and sandboxes and created at first
+//! use.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -24,10 +25,10 @@ pub enum KeyError {
     Io {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system error.
         source: io::Error,
     },
-    /// Somebody else could read or change it, or it is something else than a key.
+    /// Other users could read or change it, or it is not a key.
     #[error("the key `{file}` {what}; move the directory away, and a new key is made at the next approval")]
     Unusable {
         /// The file.
@@ -47,7 +48,7 @@ impl fmt::Debug for PersonKey {
 }
 
 impl PersonKey {
-    /// The key in that directory. One is made when there is none.
+    /// The key in this directory. Created if missing.
     ///
     /// # Errors
     /// See [`KeyError`].
@@ -83,8 +84,8 @@ impl Sign for PersonKey {
     }
 }
 
-/// Signs with the key in a directory, which is opened or made when something is signed. What cannot be signed gets a seal
-/// that nobody takes for one.
+/// Signs with the key in a directory, which is opened or created on the first signature. On failure it returns an
+/// invalid seal.
 #[derive(Debug, Clone)]
 pub struct PersonSigner(PathBuf);
 
@@ -103,7 +104,7 @@ impl Sign for PersonSigner {
     }
 }
 
-/// Knows the signatures of the person whose key lies in a directory. The key is read when a signature is looked at.
+/// Checks the signatures of the person whose key is in a directory. The key is read when a signature is checked.
 #[derive(Debug, Clone)]
 pub struct PersonSeals(PathBuf);
 
@@ -122,7 +123,7 @@ impl CheckSeal for PersonSeals {
     }
 }
 
-/// Whether the key that a seal names has signed these bytes. Whose key it is, is for the caller to know.
+/// Whether the key that a seal names has signed these bytes. The caller must know whose key it is.
 #[must_use]
 pub fn is_signed(message: &[u8], seal: &Seal) -> bool {
     let checked = || {
@@ -150,7 +151,7 @@ fn read(file: &Path) -> Result<[u8; 32], KeyError> {
     from_digits(text.trim_end()).ok_or_else(|| unusable("does not hold 64 hexadecimal digits"))
 }
 
-/// Neither a fifo nor a link to something else is waited for or followed.
+/// Opens without blocking on a fifo and without following links.
 const NOT_BLOCKING: i32 = {
     let flags = rustix::fs::OFlags::NONBLOCK.union(rustix::fs::OFlags::NOFOLLOW);
     flags.bits().cast_signed()
@@ -165,13 +166,13 @@ fn create(directory: &Path, secret: &Path) -> Result<(), KeyError> {
     let mut seed = [0; 32];
     File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut seed)).map_err(failed(secret))?;
     match write_new(secret, &format!("{}\n", digits(&seed))) {
-        // Another process was faster; its key counts.
+        // Another process was faster; its key is used.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         written => written.map_err(failed(secret)),
     }
 }
 
-/// Puts a file in place whole, or not at all when there is one.
+/// Creates a file atomically, unless it exists.
 fn write_new(file: &Path, text: &str) -> io::Result<()> {
     let draft = file.with_extension(format!("{}.new", std::process::id()));
     let mut out = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;

@@ -1,4 +1,4 @@
-//! What feedback and the stop gate may ask about the world, and what is known where nobody looks.
+//! The interface through which feedback and the stop gate read files and run programs, and its default.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -11,20 +11,21 @@ use lictor_store::Store;
 
 use crate::extend::{Checker, CompletionContext, FeedbackContext};
 
-/// What feedback and the stop gate see of the world: files, programs, findings.
+/// Files, programs and findings for feedback and the stop gate.
 pub trait Probe: Surveyor + Send + Sync {
-    /// What a provider says that the model alone cannot answer for: findings, a program.
+    /// The result of a provider that needs a lookup or a program: findings, a command.
     ///
     /// # Errors
-    /// When it cannot be found out. The agent is not told, the log is.
+    /// When it fails. The failure is logged, not sent to the agent.
     fn consult(&self, provider: &Provider, context: &FeedbackContext<'_>) -> Result<Consulted, String>;
 
-    /// The same for one look: limits on the time of all programs together count from here. `None` where there are none.
+    /// The same for one operation: the time limit for all programs together starts here. `None` if there is no
+    /// such limit.
     fn begin(&self) -> Option<Arc<dyn Probe>> {
         None
     }
 
-    /// The same, where these command lines too need nobody's trust. `None` where that makes no difference.
+    /// The same, which also runs these command lines without a trust check. `None` if that makes no difference.
     fn trusting(&self, _commands: &[Vec<String>]) -> Option<Arc<dyn Probe>> {
         None
     }
@@ -68,7 +69,7 @@ impl Surveyor for WithCheckers<'_> {
     }
 }
 
-/// Nobody looks, and nothing is taken for granted.
+/// The default probe: reads nothing, and every check is unmet.
 pub(crate) struct Unseen;
 
 const NOBODY: &str = "No filesystem, store or program can be looked at here";

@@ -1,5 +1,5 @@
-//! Who else is told about an evaluation. A tracer never changes a decision and never writes to stdout, which
-//! belongs to the hook protocol.
+//! Observers of evaluations. A tracer never changes a decision and never writes to stdout, which belongs to the
+//! hook protocol.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
@@ -11,10 +11,10 @@ pub trait Tracer: Send + Sync {
     /// One evaluation.
     ///
     /// # Errors
-    /// What went wrong; it is reported on stderr and changes nothing.
+    /// A failure; it is reported on stderr and changes nothing.
     fn trace(&self, action: &Action, evaluation: &Evaluation) -> io::Result<()>;
 
-    /// As [`trace`](Self::trace), with what the caller gave the evaluation.
+    /// As [`trace`](Self::trace), with the caller's value.
     ///
     /// # Errors
     /// As [`trace`](Self::trace).
@@ -28,7 +28,7 @@ pub trait Tracer: Send + Sync {
         self.trace(action, evaluation)
     }
 
-    /// What came of an action, after it was recorded.
+    /// The outcome of an action, after it was recorded.
     ///
     /// # Errors
     /// As [`trace`](Self::trace).
@@ -38,7 +38,7 @@ pub trait Tracer: Send + Sync {
     }
 }
 
-/// Prints the path of every evaluation to stderr, one line a node, with how long each took.
+/// Prints the trace of every evaluation to stderr, one line per node, with durations.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StderrTracer;
 
@@ -77,7 +77,7 @@ fn write_trace(out: &mut impl Write, action: &Action, evaluation: &Evaluation) -
     Ok(())
 }
 
-/// Keeps every evaluation: tests, and programs that look at the path themselves.
+/// Keeps every evaluation, for tests and for programs that inspect traces.
 #[derive(Debug, Default)]
 pub struct CollectingTracer {
     traces: Mutex<Vec<(Action, Trace)>>,
@@ -91,13 +91,13 @@ impl CollectingTracer {
         Self::default()
     }
 
-    /// Everything so far: each action with the path of its evaluation.
+    /// All actions so far, each with the trace of its evaluation.
     #[must_use]
     pub fn traces(&self) -> Vec<(Action, Trace)> {
         self.traces.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What came of actions so far.
+    /// All outcomes so far.
     #[must_use]
     pub fn outcomes(&self) -> Vec<(Action, Outcome)> {
         self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -118,7 +118,7 @@ impl Tracer for CollectingTracer {
     }
 }
 
-/// One tracer for the engine and for whoever reads it.
+/// A tracer that the engine and a reader share.
 impl<T: Tracer + ?Sized> Tracer for std::sync::Arc<T> {
     fn trace(&self, action: &Action, evaluation: &Evaluation) -> io::Result<()> {
         (**self).trace(action, evaluation)

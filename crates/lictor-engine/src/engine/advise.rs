@@ -1,4 +1,4 @@
-//! Feedback after a call, and remarks that wait until the agent can be told.
+//! Feedback after a call, and remarks that are held for delivery.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::log::kind;
 use crate::probe::Probe;
 
 impl PolicyEngine {
-    /// What the agent is to be told now that a call is over. Records what was said and what failed.
+    /// The feedback for the agent after a call. Records the feedback and the failures.
     ///
     /// # Errors
-    /// When it cannot be recorded; then nothing is said either, so that nothing is said twice.
+    /// When it cannot be recorded; then no feedback is given, so that none is given twice.
     pub fn advise(&self, session: &SessionKey) -> Result<Vec<Advice>, StoreError> {
         if self.inner.feedback.is_empty() {
             return Ok(Vec::new());
@@ -49,7 +49,7 @@ impl PolicyEngine {
             return Ok(advice);
         }
         self.happen(session, None, kind::FEEDBACK_GIVEN, |_, tx| {
-            // Another hook may have spoken meanwhile.
+            // Another hook may have given feedback in the meantime.
             let state = sessions::read(tx, session)?;
             let moment = Moment { session: &state, now, exists: &|_| true };
             advice.retain(|advice| {
@@ -76,7 +76,7 @@ impl PolicyEngine {
         left
     }
 
-    /// Who looks for one look of the engine.
+    /// The probe for one operation of the engine.
     pub(super) fn probe(&self) -> Arc<dyn Probe> {
         self.rules.probe.begin().unwrap_or_else(|| Arc::clone(&self.rules.probe))
     }
@@ -95,7 +95,7 @@ impl PolicyEngine {
         }
     }
 
-    /// Keeps a remark until an event comes at which the agent can be told.
+    /// Holds a remark until an event at which it can be delivered to the agent.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -105,7 +105,7 @@ impl PolicyEngine {
         Ok(())
     }
 
-    /// Takes what waits to be said, oldest first.
+    /// Removes and returns the held remarks, oldest first.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -122,7 +122,7 @@ impl PolicyEngine {
         Ok(taken)
     }
 
-    /// The event as it will stand in the log. State is a fold of the log, so it must not know more than that.
+    /// The event as it will be logged. State is a fold of the log, so it must not contain more than the log.
     pub(super) fn redacted(&self, event: SessionEvent) -> SessionEvent {
         redact::value(&event, &*self.rules.redactor).ok().flatten().unwrap_or(event)
     }

@@ -1,4 +1,4 @@
-//! What happens to an `ask`: a grant lifts it, an earlier no stands, or somebody is to be asked.
+//! Handles an `ask`: a grant lifts it, an earlier denial applies, or a person is asked.
 
 use lictor_core::approval::Mismatch;
 use lictor_core::resolve::settle;
@@ -12,7 +12,7 @@ use super::record::{Case, Journal};
 use crate::approvals::{self, QUESTION_LASTS_MS};
 use crate::log::kind;
 
-/// Settles an `ask` as far as it can be without waiting for anybody.
+/// Settles an `ask` as far as possible without waiting.
 pub(super) fn answer(
     journal: &mut Journal<'_>,
     case: &Case<'_>,
@@ -54,7 +54,7 @@ pub(super) fn answer(
         );
         return Ok(evaluation.blocked_by(from_engine("approval", verdict)));
     }
-    // A person is asked about what the caller sent; only the log gets it without what must not be written down.
+    // The person sees the original action; only the log gets the redacted one.
     let pins = case.pins.clone();
     let approval = Approval::of(&evaluation, case.action, case.facts, pins, journal.now, QUESTION_LASTS_MS)
         .by(case.quorum);
@@ -90,7 +90,7 @@ pub(super) fn answer(
 }
 
 impl PolicyEngine {
-    /// Whether the question of that evaluation still waits for its answer.
+    /// Whether the question of this evaluation is still pending.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -107,8 +107,8 @@ pub(super) fn is_pending(view: &(impl View + ?Sized), id: &str) -> Result<bool, 
     Ok(known.is_some_and(|approval| approval.state == ApprovalState::Pending))
 }
 
-/// The grant that is kept under that id, when a person gave it: it is signed where people sign, and the log knows it.
-/// Anything else is taken away and put on record.
+/// The grant under this id, if a person gave it: it is signed where signatures are required, and the log contains
+/// it. Any other entry is removed and recorded.
 fn genuine(journal: &mut Journal<'_>, case: &Case<'_>, id: &str) -> Result<Option<Grant>, StoreError> {
     if journal.tx.get(Space::Grant, id.as_bytes())?.is_none() {
         return Ok(None);

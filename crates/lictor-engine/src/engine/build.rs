@@ -1,4 +1,4 @@
-//! Putting an engine together.
+//! The builder of an engine.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::tracer::Tracer;
 pub struct Builder {
     graph: Result<Graph, GraphError>,
     policy: Option<Digest>,
-    /// Which rules the policy has, where that is not the policy itself.
+    /// The digest of the policy's rules, if it differs from the policy's.
     rules: Option<Digest>,
     observes: bool,
     view: PolicyView,
@@ -94,7 +94,7 @@ impl Builder {
         }
     }
 
-    /// Where to remember. A hook process needs a store that outlives it.
+    /// The store. A hook process needs one that outlives it.
     #[must_use]
     pub fn store(self, store: impl Store + 'static) -> Self {
         self.shared_store(Arc::new(store))
@@ -107,7 +107,7 @@ impl Builder {
         self
     }
 
-    /// Who else is told. May be given several times.
+    /// A tracer. May be called several times.
     #[must_use]
     pub fn tracer(mut self, tracer: impl Tracer + 'static) -> Self {
         self.tracers.push(Box::new(tracer));
@@ -121,28 +121,29 @@ impl Builder {
         self
     }
 
-    /// What tells tracers how long each step took. Without it, the machine's own.
+    /// The stopwatch for tracers. Default: the machine's own.
     #[must_use]
     pub fn stopwatch(mut self, stopwatch: impl Stopwatch + 'static) -> Self {
         self.stopwatch = Some(Arc::new(stopwatch));
         self
     }
 
-    /// How long one evaluation may take. When it is over the answer is a block that names the guard.
+    /// The time limit of one evaluation. After it the decision is a block that names the guard.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Who works out what an action would do. Without it, the project around the current directory is looked at.
+    /// The source of facts. Default: the project around the current directory.
     #[must_use]
     pub fn facts(mut self, source: impl FactSource + 'static) -> Self {
         self.sight = Some(Sight::Source(Arc::new(source)));
         self
     }
 
-    /// As [`facts`](Self::facts), by what is known about a project: what a version of the policy knows is added to it.
+    /// As [`facts`](Self::facts), with known facts about a project, to which each version of the policy adds its
+    /// own.
     #[must_use]
     pub fn look(
         mut self,
@@ -153,14 +154,14 @@ impl Builder {
         self
     }
 
-    /// The digest of the policy that the graph was made from. Grants and sessions are bound to it.
+    /// The digest of the policy of the graph. Grants and sessions are bound to it.
     #[must_use]
     pub fn policy_digest(mut self, digest: Digest) -> Self {
         self.policy = Some(digest);
         self
     }
 
-    /// How the policy is kept in the store for sessions that see it change. Without it, a session is always judged by the
+    /// How the policy is stored for sessions that see it change. Without it, a session is always judged by the
     /// current policy.
     #[must_use]
     pub fn versions(mut self, codec: impl PolicyCodec + 'static) -> Self {
@@ -168,7 +169,7 @@ impl Builder {
         self
     }
 
-    /// A guard that only records: it always runs, after the tree, and its verdict is ignored.
+    /// An observer: it always runs, after the tree, and its verdict is ignored.
     #[must_use]
     pub fn observe(mut self, guard: impl lictor_core::Guard + 'static) -> Self {
         let guard: SharedGuard = Arc::new(guard);
@@ -183,28 +184,28 @@ impl Builder {
         self
     }
 
-    /// Whether sessions remember which files the agent has read and written, and what was in them.
+    /// Whether sessions track which files the agent has read and written, and their content.
     #[must_use]
     pub fn knows_files(mut self, knows_files: bool) -> Self {
         self.knows_files = knows_files;
         self
     }
 
-    /// Who speaks to the agent after a call.
+    /// The feedback providers.
     #[must_use]
     pub fn feedback(mut self, providers: Vec<Provider>) -> Self {
         self.feedback = providers;
         self
     }
 
-    /// What has to hold before an agent may stop.
+    /// The completion gate.
     #[must_use]
     pub fn gate(mut self, gate: Option<Gate>) -> Self {
         self.gate = gate;
         self
     }
 
-    /// Somebody in code who speaks to the agent after a call, when the trigger fires. May be given several times.
+    /// A feedback provider in code, with its trigger. May be called several times.
     #[must_use]
     pub fn provider(mut self, trigger: Trigger, provider: impl FeedbackProvider + 'static) -> Self {
         self.feedback.push(Provider {
@@ -217,8 +218,8 @@ impl Builder {
         self
     }
 
-    /// A check in code that has to be met before an agent may stop, besides what the gate asks. May be given several
-    /// times; a gate that names it as [`Check::Custom`] decides itself where it stands.
+    /// A completion check in code, in addition to the gate. May be called several times; a gate that names it as
+    /// [`Check::Custom`] determines its position.
     #[must_use]
     pub fn checker(mut self, checker: impl Checker + 'static) -> Self {
         let check = Check::Custom(checker.name().to_owned());
@@ -231,28 +232,28 @@ impl Builder {
         self
     }
 
-    /// Who looks at files, runs programs and reads findings for feedback and for the stop gate.
+    /// Reads files, runs programs and reads findings for feedback and for the stop gate.
     #[must_use]
     pub fn probe(mut self, probe: impl Probe + 'static) -> Self {
         self.probe = Some(Arc::new(probe));
         self
     }
 
-    /// Who knows which signatures are a person's. With it, a grant counts only when it is signed.
+    /// Checks people's signatures. With it, a grant counts only when it is signed.
     #[must_use]
     pub fn seals(mut self, check: Arc<dyn CheckSeal>) -> Self {
         self.seals = Some(check);
         self
     }
 
-    /// Who has to say yes where somebody is asked. Any one person when nothing is said.
+    /// Who has to approve. Default: any one person.
     #[must_use]
     pub fn quorum(mut self, quorum: Quorum) -> Self {
         self.quorum = quorum;
         self
     }
 
-    /// What is taken out of everything before it is written down. Instead of [`Secrets`](lictor_core::Secrets).
+    /// The redactor for everything that is recorded, instead of [`Secrets`](lictor_core::Secrets).
     #[must_use]
     pub fn redact(mut self, redactor: impl Redact + 'static) -> Self {
         self.redactor = Some(Arc::new(redactor));
@@ -302,7 +303,7 @@ impl Builder {
     }
 }
 
-/// Looks at the real world, with the project around the current directory.
+/// Derives facts from the file system, with the project around the current directory.
 fn real(view: PolicyView) -> Sight {
     let cwd = std::env::current_dir().unwrap_or_default();
     let project = Project::discover(&cwd.to_string_lossy(), &RealObserver);

@@ -1,4 +1,4 @@
-//! What a session makes of files: whoever restores a file that only the session has changed loses nothing else.
+//! Tracks the edits of a session: restoring a file that only the session has changed loses nothing else.
 
 use lictor_core::session::{Blob, FileState};
 use lictor_core::{Action, ActionKind, Facts, SessionKey};
@@ -7,12 +7,12 @@ use lictor_store::{Store, StoreExt as _};
 
 use super::{PolicyEngine, rules::Sight, sessions, sessions::Lineage};
 
-/// Whether an action may be an edit that a session remembers.
+/// Whether an action may be an edit that a session tracks.
 pub(super) fn may_edit(action: &Action) -> bool {
     action.kind == ActionKind::Write && action.session.is_some()
 }
 
-/// What a session and those around it have made of files, read when somebody asks.
+/// The edits of a session and its lineage, read lazily.
 pub(super) struct StoredEdits<'a> {
     store: &'a dyn Store,
     root: Option<&'a SessionKey>,
@@ -26,13 +26,12 @@ impl OwnEdits for StoredEdits<'_> {
 }
 
 impl PolicyEngine {
-    /// What has been made of files in that session and those around it.
+    /// The edits of this session and its lineage.
     pub(super) fn edits_of<'a>(&'a self, sessions: &'a Lineage) -> StoredEdits<'a> {
         StoredEdits { store: &*self.inner.store, root: sessions.seen().and(sessions.root()) }
     }
 
-    /// What the files hold that an action edits. Somebody who knows what actions do without looking at files knows
-    /// nothing of their contents.
+    /// The contents of the files that an action edits. Empty for a fact source that does not read files.
     pub(super) fn edited(&self, action: &Action, facts: &Facts) -> Vec<FileState> {
         let looks = matches!(self.rules.sight, Sight::Project { .. });
         if looks && may_edit(action) { observe::edited(action, facts, &RealObserver) } else { Vec::new() }

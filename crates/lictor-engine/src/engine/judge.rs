@@ -1,4 +1,4 @@
-//! Working out the facts and walking the graph, bounded in time.
+//! Derives the facts and evaluates the graph, with a time limit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
@@ -13,10 +13,10 @@ use lictor_store::StoreExt as _;
 
 use super::{OPERATOR, PolicyEngine, sessions::Lineage};
 
-/// How much a caller's caution adds to the risk, in thousandths.
+/// The risk that a caller's caution adds, in thousandths.
 const CAUTION: u16 = 300;
 
-/// Why a command is asked about that waits for code, where nobody sees what it gets.
+/// The question about a command that waits for code, where its input is not visible.
 pub(super) const UNSEEN_INPUT: &str = "this waits for code, and what is typed into it later is not seen by Lictor; give \
     it the code at once: with `-c`, in a file or through a pipe";
 
@@ -103,7 +103,7 @@ impl PolicyEngine {
     }
 }
 
-/// The same with a question on top: the caller has seen something that no guard can see.
+/// The same with an additional question: the caller has information that no guard has.
 pub(super) fn cautious(mut judged: Judged, why: &str) -> Judged {
     judged.value = judged.value.max(Value::Ask);
     judged.risk = judged.risk.plus(Risk::thousandths(CAUTION));

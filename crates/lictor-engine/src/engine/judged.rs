@@ -1,4 +1,4 @@
-//! What was decided about a call before.
+//! Earlier decisions about the same call.
 
 use lictor_core::session::Open;
 use lictor_core::{Action, Decision, Digest, Evaluation, SessionKey};
@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 use super::{PolicyEngine, sessions};
 use crate::log::{Evaluated, kind};
 
-/// How far back the record of a call is looked for. A call that is replayed was interrupted, not forgotten.
+/// How many records are searched for a call. A replayed call was interrupted recently.
 const LOOKED_AT: usize = 1_000;
 
 impl PolicyEngine {
-    /// The recorded decision of this very call: the same session, call id and action. Frameworks enter a call anew
-    /// after they have asked a person; a policy that counts or watches the clock might answer it differently then.
+    /// The recorded decision of exactly this call: the same session, call id and action. Frameworks repeat a call
+    /// after they have asked a person; a policy that counts or depends on the time might then decide differently.
     ///
     /// # Errors
     /// When the record cannot be read.
@@ -25,7 +25,7 @@ impl PolicyEngine {
         };
         let (digest, now) = (action.digest(), self.inner.clock.now());
         self.inner.store.view(|view| {
-            // The state says at once whether the call was ever judged; most calls are new.
+            // The state shows cheaply whether the call was ever judged; most calls are new.
             let state = sessions::read(view, session)?;
             if state.same_call(&digest, Some(call), None, now).is_none() {
                 return Ok(None);
@@ -49,9 +49,9 @@ impl PolicyEngine {
         })
     }
 
-    /// The newest call of a session with that tool and that payload that was judged, passed, and has no outcome yet,
-    /// as it was judged; calls whose ids are in `taken` are left out. Whoever sees a call on its way, after a hook has
-    /// judged it, can tell by this that it is the same one.
+    /// The newest call of a session with that tool and that payload that was judged, passed, and has no outcome
+    /// yet, as it was judged; calls whose ids are in `taken` are left out. A proxy that sees a call after a hook
+    /// has judged it uses this to recognise the call.
     ///
     /// # Errors
     /// When the record cannot be read.
@@ -77,7 +77,8 @@ impl PolicyEngine {
                 if body.action.tool != tool || !may_come.contains(&body.evaluation.action) {
                     return None;
                 }
-                // Secrets are taken out of the record, so the payload is compared by the digest of the whole.
+                // Secrets are redacted from the record, so the payload is compared by the digest of the whole
+                // action.
                 let action = Action { payload: payload.clone(), ..body.action.into_owned() };
                 let id = action.tool_use_id.as_deref().filter(|id| !taken(id))?;
                 let open = state.same_call(&action.digest(), Some(id), None, record.at)?;

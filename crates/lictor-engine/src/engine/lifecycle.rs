@@ -1,4 +1,4 @@
-//! Sessions that begin, go on, split and end.
+//! Sessions: begin, continue, fork and end.
 
 use lictor_core::event::Continuation;
 use lictor_core::{Limit, SessionEvent, SessionKey, SessionState};
@@ -13,17 +13,17 @@ const PROMPT_CHARS: usize = 2_000;
 /// How much of its name.
 const PROMPT_NAME_CHARS: usize = 64;
 
-/// What a person, or the program that speaks for one, sends to an agent.
+/// A prompt from a person, or from a program on behalf of one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prompt {
-    /// Its name, where it has one: a command (`/deploy`), a template. Rules may be for it alone.
+    /// Its name, if it has one: a command (`/deploy`), a template. Rules may apply to it alone.
     pub name: Option<String>,
-    /// What it says. Recorded without what the policy keeps out of the record.
+    /// Its text. Redacted before it is recorded.
     pub text: String,
 }
 
 impl PolicyEngine {
-    /// Starts a session and takes its first look at watched files. Nothing happens when it has begun already.
+    /// Starts a session and records the state of watched files. Does nothing if it has begun already.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -31,8 +31,8 @@ impl PolicyEngine {
         self.look(session, None)
     }
 
-    /// Starts the session of a subagent. Its scope is its parent's, narrowed by the limit; what it does counts for
-    /// its parent too. Nothing happens when the session has begun already.
+    /// Starts the session of a subagent. Its scope is its parent's, narrowed by the limit; its actions count for
+    /// its parent too. Does nothing if the session has begun already.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -61,8 +61,8 @@ impl PolicyEngine {
         })
     }
 
-    /// Starts a session as a copy of another: counters, budgets, streaks and scope go on from there. Nothing
-    /// happens when the session has begun already.
+    /// Starts a session as a copy of another: counters, budgets, streaks and scope continue from there. Does
+    /// nothing if the session has begun already.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -74,7 +74,7 @@ impl PolicyEngine {
         })
     }
 
-    /// The session was resumed, compacted or cleared: nothing is forgotten.
+    /// Records that the session was resumed, compacted or cleared. No state is lost.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -82,13 +82,13 @@ impl PolicyEngine {
         self.happen(session, None, kind::SESSION_CONTINUED, |_, _| Ok(Some(SessionEvent::Continued { how })))
     }
 
-    /// A person sent a prompt: the stop gate counts its rounds anew.
+    /// Records a person's prompt, which resets the rounds of the stop gate.
     ///
     /// # Errors
     /// When it cannot be recorded.
     pub fn prompted(&self, session: &SessionKey, prompt: &Prompt) -> Result<SessionState, StoreError> {
         self.begin(session)?;
-        // Cut after it was redacted: half a secret is not recognised.
+        // Truncated after redaction: half a secret would not be recognised.
         let text = self.rules.redactor.redact(&prompt.text);
         let text = lictor_core::text::clean(&text, PROMPT_CHARS);
         let name = prompt.name.as_deref().map(|name| lictor_core::text::clean(name, PROMPT_NAME_CHARS));
@@ -96,8 +96,8 @@ impl PolicyEngine {
         self.happen(session, None, kind::PROMPTED, |_, _| Ok(Some(event)))
     }
 
-    /// The session is over. What is reserved for actions whose outcome was never seen is given back, and what was
-    /// allowed for the length of the session is allowed no more.
+    /// Ends the session. Reservations of actions without a known outcome are returned, and grants for the session
+    /// end.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -109,8 +109,8 @@ impl PolicyEngine {
         })
     }
 
-    /// Clears what tool policies, feedback and the stop gate remember of the session; counters and budgets go on. Nothing
-    /// happens when it has not begun.
+    /// Clears the memory of tool policies, feedback and the stop gate; counters and budgets stay. Does nothing if
+    /// the session has not begun.
     ///
     /// # Errors
     /// When it cannot be recorded.

@@ -1,4 +1,4 @@
-//! What happened after an action was judged, or without it having been.
+//! Records what happened, for judged actions and for others.
 
 use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,8 +18,8 @@ use super::{PolicyEngine, Rules, edits, sessions, sessions::Lineage};
 use crate::{approvals, log::kind};
 
 impl PolicyEngine {
-    /// Records what came of an action and how that stands to what was decided about it. Never changes a past
-    /// decision. A second report of the same call id is recorded nowhere and counts for nothing.
+    /// Records the outcome of an action and how it relates to the decision about it. Never changes a past
+    /// decision. A second report of the same call id is neither recorded nor counted.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -28,7 +28,7 @@ impl PolicyEngine {
         let standing = match self.post(action, outcome.clone(), true)? {
             Posted::Here(standing) => standing,
             Posted::Elsewhere(sessions) => {
-                // What happened is recorded even where nothing can be judged any more.
+                // Outcomes are recorded even if judging is no longer possible.
                 let engine = self.with_seen(&sessions).and_then(Result::ok);
                 match engine.as_ref().unwrap_or(self).post(action, outcome.clone(), false)? {
                     Posted::Here(standing) => standing,
@@ -40,8 +40,8 @@ impl PolicyEngine {
         Ok(standing)
     }
 
-    /// Tells every guard what came of an action, and hears what they want remembered. No guard runs while the store is
-    /// locked.
+    /// Calls every guard with the outcome of an action, and collects the values that they store. No guard runs
+    /// while the store is locked.
     fn hear_guards(&self, action: &Action, outcome: &Outcome) -> Vec<Note> {
         let state = OnceCell::new();
         let kept = |guard: &str, key: &str| {
@@ -59,7 +59,7 @@ impl PolicyEngine {
                 notes.append(&mut memory.into_notes());
             }
         }
-        // What has no session is remembered by nobody.
+        // Without a session nothing is stored.
         if action.session.is_some() { notes } else { Vec::new() }
     }
 
@@ -116,11 +116,11 @@ impl PolicyEngine {
 /// Where an outcome was recorded.
 enum Posted {
     Here(Standing),
-    /// Nowhere yet: these sessions have seen other policies too.
+    /// Not recorded: these sessions have seen other policies too.
     Elsewhere(Box<Lineage>),
 }
 
-/// What an outcome teaches the session.
+/// What the session learns from an outcome.
 #[derive(Default)]
 struct Lessons {
     marks: Vec<Mark>,
@@ -129,7 +129,7 @@ struct Lessons {
 }
 
 impl PolicyEngine {
-    /// Looking costs time, so nothing is looked at that no guard asks about, but for files that a tool has edited.
+    /// Reading files costs time, so only files that a guard needs are read, and those that a tool has edited.
     fn lessons(&self, action: &Action, outcome: &Outcome) -> Lessons {
         let Rules { history, knows_files, .. } = &*self.rules;
         if history.is_empty() && !knows_files && !edits::may_edit(action) {
@@ -144,7 +144,7 @@ impl PolicyEngine {
     }
 }
 
-/// A question about something that has happened waits for nobody any more.
+/// Closes the question about an action that has happened.
 pub(super) fn answered_elsewhere(tx: &mut dyn Transaction, request: &Request) -> Result<(), StoreError> {
     let id = request.id();
     let Some(mut approval) = approvals::read::<Approval>(tx, Space::Approval, &id)? else { return Ok(()) };

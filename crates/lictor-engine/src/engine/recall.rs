@@ -1,4 +1,4 @@
-//! Telling the past again for a policy that asks other questions than the one under which it was kept.
+//! Rebuilds the history for a policy whose patterns differ from those under which it was recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +8,13 @@ use lictor_store::{Query, StoreError, View};
 
 use crate::log::Fold;
 
-/// How many of the newest records are told again: a hook has to answer in time.
+/// How many of the newest records are replayed: a hook has to answer in time.
 const TOLD_AGAIN: u64 = 20_000;
 /// How many are held in memory at once.
 const AT_ONCE: usize = 256;
 
-/// The sessions since that root began, folded from the log with the marks that this history gives. Nothing where the
-/// history asks nothing.
+/// The sessions since this root began, folded from the log with the marks of this history. Empty if the history
+/// has no patterns.
 pub(super) fn retold(
     view: &(impl View + ?Sized),
     root: &SessionKey,

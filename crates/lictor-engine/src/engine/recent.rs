@@ -1,5 +1,5 @@
-//! States of sessions beside the bytes that they were stored as. Who finds the same bytes in the store again need not read
-//! them, and that is most of what it costs to load a session.
+//! A cache of session states with their stored bytes. If the store still has the same bytes, they need not be
+//! parsed, which is most of the cost of loading a session.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ const MOST: usize = 256;
 #[derive(Default)]
 pub(super) struct Recent {
     sessions: Mutex<HashMap<SessionKey, Stored>>,
-    /// Something was stored before: a process that does so once, as a hook does, remembers nothing.
+    /// Set after the first write: a process that writes once, such as a hook, caches nothing.
     used: AtomicBool,
 }
 
@@ -26,22 +26,22 @@ pub(super) struct Stored {
 
 impl Recent {
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionKey, Stored>> {
-        // Nothing is left half done under the lock.
+        // A poisoned lock is harmless: no invariant is broken while it is held.
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether what is stored now is worth remembering.
+    /// Whether the next write should be cached.
     pub(super) fn is_wanted(&self) -> bool {
         self.used.swap(true, Ordering::Relaxed)
     }
 
-    /// Takes out the state of a session, if it is the one that is stored as these bytes.
+    /// Removes and returns the state of a session, if these are its stored bytes.
     pub(super) fn take(&self, key: &SessionKey, bytes: &[u8]) -> Option<SessionState> {
         let stored = self.sessions().remove(key)?;
         (stored.bytes == bytes).then_some(stored.state)
     }
 
-    /// Remembers what was stored.
+    /// Caches what was stored.
     pub(super) fn keep(&self, stored: Vec<(SessionKey, Stored)>) {
         let mut sessions = self.sessions();
         if sessions.len() + stored.len() > MOST {

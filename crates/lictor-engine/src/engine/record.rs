@@ -1,4 +1,4 @@
-//! The one transaction that makes a judgement count.
+//! The transaction that records a judgement.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,35 +19,35 @@ use super::{
 };
 use crate::log::{Answer, Happening, kind};
 
-/// What an evaluation is about.
+/// The inputs of recording an evaluation.
 pub(super) struct Case<'a> {
     pub(super) action: &'a Action,
     pub(super) facts: &'a Facts,
     pub(super) mode: &'a Mode,
     pub(super) now: Timestamp,
-    /// The current policy: that of sessions which begin with this action.
+    /// The current policy, which sessions that begin with this action get.
     pub(super) current: Digest,
     /// Patterns of the policy that the action matches.
     pub(super) marks: Vec<Mark>,
-    /// What the session's first look at watched files found, when it has not looked yet.
+    /// The state of watched files, if the session has not recorded it yet.
     pub(super) watched: Option<SessionEvent>,
-    /// The files that the action would run or read, when somebody is to be asked about it.
+    /// The files that the action would run or read, if a person is to be asked.
     pub(super) pins: Vec<Pin>,
-    /// What the files hold that the action edits.
+    /// The contents of the files that the action edits.
     pub(super) found: Vec<FileState>,
-    /// Who knows which signatures are a person's.
+    /// Checks people's signatures.
     pub(super) seals: Option<&'a dyn CheckSeal>,
-    /// Who has to say yes.
+    /// Who has to approve.
     pub(super) quorum: Quorum,
-    /// Where the current policy is kept for sessions that begin with this action.
+    /// Where the current policy is stored for sessions that begin with this action.
     pub(super) versions: Option<&'a Versions>,
 }
 
 impl PolicyEngine {
-    /// Records the evaluation against the state as it is by now. One that cannot be recorded is a block: there is
-    /// no unrecorded pass. `read` are the sessions as they were when the graph judged.
+    /// Records the evaluation against the current state. If it cannot be recorded, it is a block: there is no
+    /// unrecorded pass. `read` are the sessions at the time of the evaluation.
     pub(super) fn record(&self, case: &Case<'_>, judged: Evaluation, mut read: Option<Read>) -> Recorded {
-        // A used grant must stay used even when the power fails right after.
+        // A used grant must stay used even if the power fails right after.
         let asks = judged.decision == Decision::Ask && !case.mode.dry;
         let durability = if asks { Durability::Power } else { Durability::Process };
         let redactor = &*self.rules.redactor;
@@ -91,11 +91,11 @@ impl PolicyEngine {
     }
 }
 
-/// An evaluation when it has been recorded, or could not be.
+/// An evaluation after the attempt to record it.
 pub(super) enum Recorded {
     /// It counts.
     Done(Evaluation),
-    /// A block, not recorded: it was judged on sessions that were only cached, and are others by now.
+    /// A block, not recorded: it was judged on cached sessions that are out of date.
     Outdated(Evaluation),
 }
 
@@ -110,22 +110,22 @@ impl Read {
         Self { sessions, freshness: Freshness::Current }
     }
 
-    /// Whether these are others, and that could not be known.
+    /// Whether the cached sessions are out of date.
     fn is_outdated_by(&self, sessions: &Lineage) -> bool {
         self.freshness == Freshness::Cached && !sessions.is_stored_as(&self.sessions)
     }
 }
 
-/// What a transaction made of an evaluation.
+/// The result of the transaction.
 struct Committed {
     sessions: Lineage,
     event: SessionEvent,
-    /// The evaluation, where it is another than was judged.
+    /// The evaluation, if it differs from the judged one.
     changed: Option<Evaluation>,
     id: u64,
 }
 
-/// Writes the record, and the sessions as they are after the event.
+/// Writes the record and the sessions after the event.
 fn commit(
     journal: &mut Journal<'_>,
     case: &Case<'_>,
@@ -155,14 +155,14 @@ fn commit(
         if evaluation.decision == Decision::Ask && !mode.observe {
             let asks = evaluation.clone();
             changed = Some(match earlier {
-                // Whatever lifted the question the first time has been used up by it.
+                // The grant that lifted the first question is used up.
                 Some(Decision::Pass | Decision::Warn) => {
                     approvals::lifted(asks, "answered at the other hook")
                 }
                 _ => approvals::answer(journal, case, asks)?,
             });
         }
-        // A call that was held back and is let go by an answer is judged anew: it has not happened before.
+        // A call that was held and then approved is a new judgement: it has not happened before.
         let passes = changed.as_ref().unwrap_or(judged).decision.allows();
         duplicate = earlier.is_some_and(|earlier| earlier.allows() || !passes);
     }
@@ -192,7 +192,7 @@ fn start(journal: &mut Journal<'_>, sessions: &mut Lineage, current: Digest) -> 
     Ok(())
 }
 
-/// Checks again, alone with the store, what the graph relied on. The evaluation that it is then, if that is another.
+/// Checks the claims of the graph again under the store's lock. Returns the new evaluation if it differs.
 fn recheck(evaluation: &Evaluation, sessions: &Lineage, now: Timestamp) -> Option<Evaluation> {
     if evaluation.decision == Decision::Block {
         return None;
@@ -231,11 +231,11 @@ fn judgement(case: &Case<'_>, evaluation: &Evaluation, duplicate: bool) -> Judge
     }
 }
 
-/// The record of an evaluation, ready to be written. To redact it takes longer than to write it, and who writes keeps all
-/// others waiting.
+/// The record of an evaluation, ready to be written. It is redacted before the transaction, because redaction
+/// takes longer than the write and would block other writers.
 struct Prepared {
     parts: Parts,
-    /// All of it, should the answer stay what it is. Who is asked gives another one.
+    /// The complete record if the decision does not change. For an `ask` it may change.
     whole: Option<(SessionEvent, String)>,
 }
 
@@ -250,16 +250,16 @@ impl Prepared {
     }
 }
 
-/// What a record says of an action and its facts.
+/// The action and its facts in a record.
 struct Parts {
     action: String,
     facts: String,
-    /// What was taken out of the action: nothing that is said of it may hold that either.
+    /// The texts redacted from the action: they must not occur in any text about it either.
     taken: Vec<String>,
 }
 
 impl Parts {
-    /// What an evaluation means for the session, and the body of [`Evaluated`](crate::log::Evaluated).
+    /// The session event of an evaluation, and the body of [`Evaluated`](crate::log::Evaluated).
     fn with(
         &self,
         case: &Case<'_>,
@@ -269,7 +269,7 @@ impl Parts {
     ) -> Result<(SessionEvent, String), StoreError> {
         let event = SessionEvent::Judged(judgement(case, evaluation, duplicate));
         let redactor = &Taken { redactor, texts: &self.taken };
-        // Each is an object of one field; the fields of all of them make one.
+        // Each is an object with one field; they are merged into one object.
         let happening = clean(&Happening { event: Cow::Borrowed(&event) }, redactor)?;
         let answer = clean(&Answer { evaluation: Cow::Borrowed(evaluation) }, redactor)?;
         let (Some(before), Some(after)) = (happening.strip_suffix('}'), answer.strip_prefix('{')) else {
@@ -280,7 +280,7 @@ impl Parts {
     }
 }
 
-/// A transaction that knows whose records it writes, and when.
+/// A transaction with the session and time of its records.
 pub(super) struct Journal<'a> {
     pub(super) tx: &'a mut dyn Transaction,
     session: Option<&'a SessionKey>,
@@ -314,7 +314,7 @@ impl<'a> Journal<'a> {
     }
 }
 
-/// An action as it may be written down, and what was taken out of it.
+/// The redacted action, and the texts that were removed.
 fn clean_action(action: &Action, redactor: &dyn Redact) -> Result<(String, Vec<String>), StoreError> {
     let text = serde_json::to_string(action).map_err(StoreError::other)?;
     if !redactor.may_redact_json(&text) {
@@ -326,7 +326,7 @@ fn clean_action(action: &Action, redactor: &dyn Redact) -> Result<(String, Vec<S
     Ok((value.to_string(), taken.unwrap_or_default()))
 }
 
-/// What has to be taken out of an action, and so out of all that is said of it.
+/// The texts to redact from an action and from everything about it.
 pub(super) fn taken_from(action: &Action, redactor: &dyn Redact) -> serde_json::Result<Vec<String>> {
     let payload = serde_json::to_string(&action.payload)?;
     if !redactor.may_redact_json(&payload) {
@@ -338,7 +338,7 @@ pub(super) fn taken_from(action: &Action, redactor: &dyn Redact) -> serde_json::
 /// Something as it may be written down.
 fn clean(body: &impl Serialize, redactor: &dyn Redact) -> Result<String, StoreError> {
     let text = serde_json::to_string(body).map_err(StoreError::other)?;
-    // Most records hold no secret; only those that might are taken apart.
+    // Most records contain no secret; only those that might are parsed.
     if !redactor.may_redact_json(&text) {
         return Ok(text);
     }

@@ -1,4 +1,4 @@
-//! Asking somebody on the spot.
+//! Asks a person synchronously.
 
 use std::borrow::Cow;
 use std::sync::{Arc, mpsc};
@@ -14,8 +14,8 @@ use super::{OPERATOR, PolicyEngine, approvals, judge::from_engine, post, session
 use crate::log::{Evaluated, kind};
 
 impl PolicyEngine {
-    /// Asks whoever is there about everything that needs their word, and records the answers. What comes back is
-    /// `pass`, `warn` or `block`. Only an `ask` is ever asked about, and at most once.
+    /// Calls the approver with everything that needs approval, and records the answers. The result is `pass`,
+    /// `warn` or `block`. The approver is called only for an `ask`, and at most once.
     #[must_use]
     pub fn resolve(
         &self,
@@ -29,8 +29,8 @@ impl PolicyEngine {
         self.record_answers(action, lictor_core::resolve(evaluation, approver))
     }
 
-    /// Answers a question that waits for a person: once. `None` when it does not wait any more, because somebody else has
-    /// answered it, it lapsed, or the action has happened.
+    /// Answers a pending question, once. `None` when it is no longer pending: it was answered, it expired, or the
+    /// action has happened.
     #[must_use]
     pub fn resolve_waiting(
         &self,
@@ -44,7 +44,7 @@ impl PolicyEngine {
         self.record_if(action, settle(evaluation, Ok(answers)), true)
     }
 
-    /// As [`resolve`](Self::resolve), with the answers already there or the reason why there are none.
+    /// As [`resolve`](Self::resolve), with the answers given, or the reason why there are none.
     #[must_use]
     pub fn settle(
         &self,
@@ -58,7 +58,7 @@ impl PolicyEngine {
         self.record_answers(action, settle(evaluation, answers))
     }
 
-    /// As [`resolve`](Self::resolve), with an approver that may not take longer than this.
+    /// As [`resolve`](Self::resolve), with a time limit for the approver.
     #[must_use]
     pub fn resolve_within(
         &self,
@@ -73,7 +73,7 @@ impl PolicyEngine {
         let (sender, receiver) = mpsc::sync_channel(1);
         let shown = Arc::new(evaluation.clone());
         let asking = thread::Builder::new().name("lictor-ask".to_owned()).spawn(move || {
-            // The receiver is gone when the time was over first.
+            // The receiver is gone if the time limit passed first.
             let _ = sender.send(approver(&shown.questions()));
         });
         let answers = match asking.map(|_| receiver.recv_timeout(timeout)) {
@@ -90,7 +90,8 @@ impl PolicyEngine {
         self.record_if(action, evaluation, false).unwrap_or(unrecorded)
     }
 
-    /// Records the answers, where asked so only if the question still waits: of two at once, one counts.
+    /// Records the answers; on request only if the question is still pending: of two concurrent answers, one
+    /// counts.
     fn record_if(&self, action: &Action, mut evaluation: Evaluation, waiting: bool) -> Option<Evaluation> {
         let now = self.inner.clock.now();
         let recorded = self.inner.store.update(Durability::Power, |tx| {

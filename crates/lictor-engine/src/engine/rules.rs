@@ -1,4 +1,4 @@
-//! What a session is judged by: the current policy, alone or together with the versions that the session has seen.
+//! The rules for a session: the current policy, alone or together with the versions that the session has seen.
 
 use std::sync::Arc;
 
@@ -10,31 +10,31 @@ use lictor_observe::{DescribedTool, OwnEdits, PolicyView, Project, as_task};
 
 use crate::probe::Probe;
 
-/// One version of a policy, as an engine judges by it.
+/// One version of a policy, in the form that an engine uses.
 pub struct PolicyVersion {
     /// Identifies it in the record of sessions.
     pub digest: Digest,
     /// Identifies its rules: equal for versions that differ only in the programs they run.
     pub rules: Digest,
-    /// It only observes: nothing that it objects to is stopped.
+    /// It only observes: it stops nothing.
     pub observes: bool,
     /// Its guards.
     pub tree: Node,
     /// The patterns that its guards ask the past about.
     pub history: History,
-    /// What has to hold before an agent may stop.
+    /// The completion gate.
     pub gate: Option<Gate>,
-    /// Who has to say yes where somebody is asked.
+    /// Who has to approve.
     pub quorum: Quorum,
-    /// What it keeps out of the record.
+    /// The redactor of the record.
     pub redactor: Arc<dyn Redact>,
     /// What it knows about the project.
     pub view: PolicyView,
-    /// Command lines that it runs without anybody's trust.
+    /// Command lines that it runs without a trust check.
     pub trusted: Vec<Vec<String>>,
 }
 
-/// What the engine judges by.
+/// The rules of the engine.
 pub(super) struct Rules {
     pub(super) graph: Graph,
     /// What grants are bound to.
@@ -45,9 +45,9 @@ pub(super) struct Rules {
     pub(super) observes: bool,
     /// For sessions that have seen other versions too.
     pub(super) follows: bool,
-    /// The history asks what the other versions did not have kept.
+    /// The history has patterns that the other versions did not track.
     pub(super) recalls: bool,
-    /// Everything is enforced, also what the mode of a call says shall only be observed.
+    /// Everything is enforced, even if the mode of a call is to observe.
     pub(super) enforced: bool,
     pub(super) sight: Sight,
     pub(super) redactor: Arc<dyn Redact>,
@@ -62,7 +62,7 @@ impl Rules {
     /// The current rules together with the other versions that a session has seen, the first one first.
     ///
     /// # Errors
-    /// When they make no graph.
+    /// When they do not give a valid graph.
     pub(super) fn with(
         &self,
         current: Digest,
@@ -73,7 +73,7 @@ impl Rules {
         let mut judging: Vec<&PolicyVersion> = Vec::new();
         for version in others {
             kept.join(version.history.clone());
-            // Only what is enforced restrains, and the same rules need not be asked twice.
+            // Only enforced versions restrict, and the same rules need not be evaluated twice.
             let known = judging.iter().map(|known| known.rules).chain([self.own]);
             if !version.observes && known.into_iter().all(|known| known != version.rules) {
                 judging.push(version);
@@ -122,7 +122,7 @@ impl Rules {
     }
 }
 
-/// Identifies several versions together. What a person allowed under one alone is not allowed under all.
+/// Identifies several versions together. A grant under one of them is not valid under all.
 fn together(seen: &[Digest], current: Digest) -> Digest {
     // The current one has been seen or not, depending on whether the change is on record yet.
     let others = seen.iter().filter(|policy| **policy != current).chain([&current]);
@@ -133,7 +133,7 @@ fn together(seen: &[Digest], current: Digest) -> Digest {
     )
 }
 
-/// What every guard of an earlier version has before its name.
+/// The prefix of guards of earlier versions.
 const BEFORE: &str = "before";
 
 /// The prefix of the guards of an earlier version, the oldest first.
@@ -148,14 +148,14 @@ pub fn is_of_earlier_version(guard: &str) -> bool {
     first.strip_prefix(BEFORE).is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// Works out what an action does in a project of which this is known, in a session that has made this of files.
+/// Derives the facts of an action from what is known about the project and the session's edits.
 pub(super) type Look = Arc<dyn Fn(&Project, &Action, &dyn OwnEdits) -> Facts + Send + Sync>;
 
-/// Who works out what an action does.
+/// The source of facts.
 pub(super) enum Sight {
-    /// Somebody who needs nothing of the policy.
+    /// A source that does not use the policy.
     Source(Arc<dyn FactSource>),
-    /// By what is known of the project, which versions of the policy add to.
+    /// Uses knowledge about the project, to which versions of the policy add.
     Project { known: Box<Project>, look: Look, tasks: bool },
 }
 
@@ -184,7 +184,8 @@ impl Sight {
         }
     }
 
-    /// What an action stands for, where that is not what it says: a call of a tool that submits tasks is the task.
+    /// The action that this one is judged as, if it differs: a call of a tool that submits tasks is judged as the
+    /// task.
     pub(super) fn meant(&self, action: &Action) -> Option<Action> {
         match self {
             Self::Project { known, tasks: true, .. } => as_task(action, &known.described),

@@ -1,4 +1,4 @@
-//! A session and the sessions above it, as they are kept in the store.
+//! A session and its parents, as stored.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use crate::log;
 /// Deeper delegation is refused: no agent needs it, and a loop in the data must end.
 const MAX_LINEAGE: usize = 16;
 
-/// The sessions one action counts for: its own first, then its parent's, and so on to the root.
+/// The sessions that an action counts for: its own first, then its parent, and so on to the root.
 pub(super) struct Lineage {
     keys: Vec<SessionKey>,
     states: Vec<SessionState>,
-    /// What the store held of each state when it was read; `None` once the state is another.
+    /// The stored bytes of each state when it was read; `None` once the state has changed.
     stored: Vec<Option<Vec<u8>>>,
     /// The action names its session.
     named: bool,
@@ -28,7 +28,7 @@ impl Lineage {
         Self::load_again(view, action, None)
     }
 
-    /// As [`load`](Self::load), by one who may have stored it a moment ago.
+    /// As [`load`](Self::load), using the cache of states that this process stored.
     pub(super) fn load_remembered(
         view: &(impl View + ?Sized),
         action: &Action,
@@ -39,8 +39,8 @@ impl Lineage {
         })
     }
 
-    /// As [`load`](Self::load), by one who has loaded it before: of a state that is stored as it was then, reading is
-    /// spared, and that is most of what loading costs. States are given away by that.
+    /// As [`load`](Self::load), reusing states that were loaded before: a state whose stored bytes are unchanged
+    /// is not parsed again, which is most of the cost. The reused states are moved out.
     pub(super) fn load_again(
         view: &(impl View + ?Sized),
         action: &Action,
@@ -72,7 +72,7 @@ impl Lineage {
             let stored = view.get(Space::Session, &stored_key(&key))?;
             let known = stored.as_deref().and_then(|stored| known(&key, stored));
             let state = known.map_or_else(|| state_of(&key, stored.as_deref()), Ok)?;
-            // What was said of a session's parent at its first event stands; later claims are not believed.
+            // The parent is fixed by the first event of a session; later claims are ignored.
             let claimed = parent.take();
             let above = if state.started.is_some() { state.parent.clone() } else { claimed };
             lineage.keys.push(key);
@@ -93,19 +93,19 @@ impl Lineage {
         }
     }
 
-    /// The state of a session, if it is the one that is stored as this.
+    /// The state of a session, if these are its stored bytes.
     fn give(&mut self, key: &SessionKey, stored: &[u8]) -> Option<SessionState> {
         let at = self.keys.iter().position(|known| known == key)?;
         let same = self.stored.get(at).is_some_and(|before| before.as_deref() == Some(stored));
         self.states.get_mut(at).filter(|_| same).map(std::mem::take)
     }
 
-    /// Whether the same sessions are stored as the same bytes.
+    /// Whether both have the same sessions with the same stored bytes.
     pub(super) fn is_stored_as(&self, other: &Self) -> bool {
         self.keys == other.keys && self.stored == other.stored
     }
 
-    /// A session that is about to begin has the scope of its parent, already while its first action is judged.
+    /// A new session has its parent's scope already when its first action is judged.
     fn inherit(&mut self) {
         if self.is_new()
             && let [own, parent, ..] = self.states.as_mut_slice()
@@ -119,12 +119,12 @@ impl Lineage {
         self.states.first()
     }
 
-    /// What guards see as the session: actions without one have nothing in common.
+    /// The session as guards see it: actions without a session share no state.
     pub(super) fn seen(&self) -> Option<&SessionState> {
         self.states.first().filter(|_| self.named)
     }
 
-    /// The same, by one who needs nothing else any more.
+    /// The same, consuming the lineage.
     pub(super) fn into_seen(self) -> Option<SessionState> {
         self.states.into_iter().next().filter(|_| self.named)
     }
@@ -139,13 +139,13 @@ impl Lineage {
         self.keys.get(1)
     }
 
-    /// The policy of the first event: the root's, so that what a person puts in force there holds for all below.
+    /// The policy of the root's first event, so that a refresh there applies to all sessions below.
     pub(super) fn began_under(&self) -> Option<Digest> {
         self.states.iter().rev().find_map(|state| state.policy).filter(|_| self.named)
     }
 
-    /// All policies that hold: what the root has seen, for all below too. `None` where they cannot all be known; empty
-    /// while no session has begun.
+    /// All policies that apply: those that the root has seen. `None` if they are not all known; empty while no
+    /// session has begun.
     pub(super) fn policies(&self) -> Option<Vec<Digest>> {
         let root = self.states.iter().rev().find(|state| state.policy.is_some()).filter(|_| self.named);
         root.map_or_else(|| Some(Vec::new()), SessionState::policies)
@@ -178,7 +178,7 @@ impl Lineage {
         self.apply_to(0, event, at);
     }
 
-    /// Applies an event of the session that stands so far above, and to those above it.
+    /// Applies an event of the session at this index, and to its parents.
     pub(super) fn apply_to(&mut self, index: usize, event: &SessionEvent, at: Timestamp) {
         self.stored.iter_mut().skip(index).for_each(|stored| *stored = None);
         let mut states = self.states.iter_mut().skip(index);
@@ -188,7 +188,7 @@ impl Lineage {
         states.for_each(|above| above.apply_below(event, at));
     }
 
-    /// The action's own session as guards see it, with what it knows of those files.
+    /// The action's own session as guards see it, with its knowledge of these files.
     pub(super) fn seen_with<'a>(
         &self,
         view: &(impl View + ?Sized),
@@ -200,7 +200,7 @@ impl Lineage {
         Ok(Some(own))
     }
 
-    /// Reads what all of them know of files of which they will know more.
+    /// Loads the known-files groups that this event will change, for all sessions.
     pub(super) fn know<'a>(
         &mut self,
         view: &(impl View + ?Sized),
@@ -211,7 +211,7 @@ impl Lineage {
         sessions.try_for_each(|(key, state)| know(view, key, state, &groups))
     }
 
-    /// Reads what they have made of files that are edited. The session above all others remembers it.
+    /// Loads the edit groups of edited files. They are stored in the root session.
     pub(super) fn know_edits(
         &mut self,
         view: &(impl View + ?Sized),
@@ -225,7 +225,7 @@ impl Lineage {
         groups.into_iter().try_for_each(|group| know_edits(view, key, &mut root.edits, group))
     }
 
-    /// Writes the sessions. Of the files that they know, those groups are written that were read or are new.
+    /// Writes the sessions. Of the known-files groups, only those that were read or are new are written.
     pub(super) fn save(&mut self, tx: &mut dyn Transaction) -> Result<(), StoreError> {
         for ((key, state), stored) in self.keys.iter().zip(&mut self.states).zip(&mut self.stored) {
             let files = std::mem::take(&mut state.files);
@@ -243,12 +243,12 @@ impl Lineage {
         Ok(())
     }
 
-    /// The sessions as they were saved, to be remembered once that counts.
+    /// The sessions as saved, to be cached after the commit.
     pub(super) fn saved(&mut self) -> Vec<(SessionKey, Stored)> {
         let sessions = self.keys.iter().zip(&mut self.states).zip(&mut self.stored);
         let saved = |((key, state), stored): ((&SessionKey, &mut SessionState), &mut Option<Vec<u8>>)| {
             let bytes = stored.take()?;
-            // What is known of files is stored beside it.
+            // The known files are stored separately.
             let (files, edits) = (std::mem::take(&mut state.files), std::mem::take(&mut state.edits));
             let alone = state.clone();
             (state.files, state.edits) = (files, edits);
@@ -258,7 +258,7 @@ impl Lineage {
     }
 }
 
-/// The state of one session; the empty one when nothing is known of it.
+/// The state of one session; empty if it is unknown.
 pub(super) fn read(view: &(impl View + ?Sized), key: &SessionKey) -> Result<SessionState, StoreError> {
     let mut state = state_of(key, view.get(Space::Session, &stored_key(key))?.as_deref())?;
     let prefix = files_key(key, "");
@@ -279,16 +279,16 @@ pub(super) fn forget_files(tx: &mut dyn Transaction, key: &SessionKey) -> Result
     Ok(())
 }
 
-/// The contents that a session and those below it took a file through.
+/// The successive contents of a file in a session and its subagents.
 pub(super) fn contents(view: &(impl View + ?Sized), root: &SessionKey, path: &str) -> Vec<Blob> {
     let mut edits = Edits::default();
-    // What cannot be read is not said to be the session's own.
+    // If the entry cannot be read, the edits do not count as the session's own.
     let known = know_edits(view, root, &mut edits, Group::of(path)).is_ok();
     if known { edits.contents(path).to_vec() } else { Vec::new() }
 }
 
-/// The state of one session without the files it knows. Only their groups grow with the session, and an event is about
-/// a few of them.
+/// The state of one session without its known files. Only those grow with the session, and an event concerns few
+/// of them.
 fn state_of(key: &SessionKey, stored: Option<&[u8]>) -> Result<SessionState, StoreError> {
     match stored {
         None => Ok(SessionState::default()),
@@ -340,18 +340,18 @@ fn damaged(key: &SessionKey, error: impl std::fmt::Display) -> StoreError {
     StoreError::other(format!("the state of session `{key}` is damaged: {error}"))
 }
 
-/// The length keeps (`a`, `bc`) and (`ab`, `c`) apart.
+/// The length prefix distinguishes (`a`, `bc`) from (`ab`, `c`).
 fn stored_key(key: &SessionKey) -> Vec<u8> {
     format!("{}:{}{}", key.agent.len(), key.agent, key.id).into_bytes()
 }
 
-/// Where a group of known files is kept. The key of a state begins with a number.
+/// The key of a group of known files. The key of a state begins with a number.
 fn files_key(key: &SessionKey, group: &str) -> Vec<u8> {
     let SessionKey { agent, id } = key;
     format!("files:{}:{}:{agent}{id}{group}", agent.len(), id.len()).into_bytes()
 }
 
-/// Where a group of edited files is kept.
+/// The key of a group of edited files.
 fn edits_key(key: &SessionKey, group: Group) -> Vec<u8> {
     let SessionKey { agent, id } = key;
     format!("edits:{}:{}:{agent}{id}{group}", agent.len(), id.len()).into_bytes()

@@ -1,4 +1,4 @@
-//! Whether an agent may stop.
+//! Evaluates the completion gate.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,9 +11,9 @@ use crate::log::kind;
 use crate::probe::WithCheckers;
 
 impl PolicyEngine {
-    /// Whether the agent may stop now, and records it. `None` when nothing is asked of it.
+    /// Decides whether the agent may stop now, and records it. `None` when there is no check.
     ///
-    /// Checks run without the store being locked; they may take as long as their commands do.
+    /// The store is not locked while checks run; they may take as long as their commands.
     ///
     /// # Errors
     /// When the session cannot be read or the outcome cannot be recorded.
@@ -29,7 +29,7 @@ impl PolicyEngine {
         Ok(Some(check))
     }
 
-    /// What [`check_stop`](Self::check_stop) would say now. Nothing is recorded and no round is used up.
+    /// What [`check_stop`](Self::check_stop) would return now. Nothing is recorded and no round is counted.
     ///
     /// # Errors
     /// When the session cannot be read.

@@ -1,7 +1,9 @@
-//! The versions of the policy that sessions have seen: kept in the store, and as a list in the engine once they are read.
+//! The versions of the policy that sessions have seen: stored in the store, and cached in the engine once they
+//! are read.
 //!
-//! A change takes effect in a running session only where it is stricter: what any version objects to that the session
-//! has seen does not pass. The rest waits for the next session, or for a person who refreshes this one.
+//! A change takes effect in a running session only where it is stricter: an action passes only if every version
+//! that the session has seen allows it. Relaxations apply to the next session, or after a person refreshes this
+//! one.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,26 +17,26 @@ use super::sessions::{self, Lineage};
 use super::{PolicyEngine, recall};
 use crate::log::kind;
 
-/// How long a version is kept after a session has last begun under it, in milliseconds: ninety days.
+/// How long a version is kept after the last session began under it, in milliseconds: ninety days.
 const KEPT: i64 = 90 * DAY;
 const DAY: i64 = 24 * 60 * 60 * 1_000;
-/// How many lists of versions are held ready. Sessions of one process have seen few.
+/// How many combinations of versions are cached. The sessions of one process have seen few.
 const READY: usize = 64;
 /// Before a digest: the version itself.
 const TEXT: &str = "text ";
-/// Before a digest: the day on which a session last began under it.
+/// Key prefix before a digest: the day on which a session last began under it.
 const USED: &str = "used ";
 
-/// Turns the policy into bytes for the store, and bytes into a version.
+/// Serialises the policy for the store, and deserialises versions.
 pub trait PolicyCodec: Send + Sync {
     /// The current policy.
     ///
     /// # Errors
-    /// Why it has no form that can be kept. A version that is not there is missed when a session needs it, and then
-    /// nothing passes.
+    /// Why it cannot be serialised. If a session later needs a version that was not stored, everything is
+    /// blocked.
     fn encode(&self) -> Result<Vec<u8>, String>;
 
-    /// The version of that digest.
+    /// The version with this digest.
     ///
     /// # Errors
     /// When the bytes are not that version.
@@ -54,7 +56,7 @@ impl Versions {
         Self { codec: Box::new(codec), read: Mutex::default(), ready: Mutex::default() }
     }
 
-    /// Keeps the current version, because a session begins under it or sees it for the first time.
+    /// Stores the current version, because a session begins under it or sees it for the first time.
     pub(super) fn keep(
         &self,
         tx: &mut dyn Transaction,
@@ -113,7 +115,7 @@ fn locked<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the versions under which no session has begun for long.
+/// Removes the versions under which no session has begun for a long time.
 pub(super) fn forget_unused(tx: &mut dyn Transaction, now: Timestamp) -> Result<(), StoreError> {
     for (used, day) in tx.scan(Space::Policy, &Keys::prefix(USED))? {
         let day = std::str::from_utf8(&day).ok().and_then(|day| day.parse::<i64>().ok());
@@ -127,7 +129,7 @@ pub(super) fn forget_unused(tx: &mut dyn Transaction, now: Timestamp) -> Result<
     Ok(())
 }
 
-/// What is said while a version that a session has to keep to is lost.
+/// The verdict when a version that a session needs is lost.
 pub(super) fn lost(why: &str) -> Verdict {
     Verdict::error(
         format!(
@@ -138,7 +140,8 @@ pub(super) fn lost(why: &str) -> Verdict {
 }
 
 impl PolicyEngine {
-    /// This engine with the rules of that session: the current ones, and those of the other versions that it has seen.
+    /// This engine with the rules of this session: the current ones, and those of the other versions that it has
+    /// seen.
     ///
     /// # Errors
     /// When the session or one of its versions cannot be read.
@@ -153,13 +156,13 @@ impl PolicyEngine {
         }
     }
 
-    /// Whether those sessions have seen other versions than the rules know of.
+    /// Whether these sessions have seen versions that the rules do not include.
     pub(super) fn has_more_rules(&self, sessions: &Lineage) -> bool {
         let same = |seen: Vec<Digest>| seen.iter().all(|policy| *policy == self.inner.current);
         self.inner.versions.is_some() && !self.rules.follows && !sessions.policies().is_some_and(same)
     }
 
-    /// This engine with the rules of those sessions, when they are more than the current ones.
+    /// This engine with the rules of these sessions, if they need more than the current ones.
     pub(super) fn with_seen(&self, sessions: &Lineage) -> Option<Result<Self, String>> {
         let versions = self.inner.versions.as_ref().filter(|_| self.has_more_rules(sessions))?;
         let seen =
@@ -212,8 +215,8 @@ impl PolicyEngine {
         })
     }
 
-    /// A person puts the engine's policy in force for a session that began under another, for the sessions above it
-    /// and for all below them.
+    /// Applies the engine's policy, on behalf of a person, to a session that began under another one, to its
+    /// parents and to all their subagents.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -221,7 +224,7 @@ impl PolicyEngine {
         let now = self.inner.clock.now();
         let policy = self.inner.current;
         self.inner.store.update(Durability::Power, |tx| {
-            // The session sees no other policy from now on: when the files change again, this one has to be found.
+            // The session has only this policy from now on: when the files change again, it must be in the store.
             self.keep_version(tx, now)?;
             let lineage = Lineage::load_session(tx, Some(session.clone()), None)?;
             let Some(root) = lineage.root().cloned() else { return sessions::read(tx, session) };

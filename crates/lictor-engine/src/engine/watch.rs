@@ -1,4 +1,4 @@
-//! Files that the policy has an eye on, as they were at the session's first event.
+//! Watched files: their state at the session's first event.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use super::{PolicyEngine, Rules, sessions};
 use crate::log::kind;
 
 impl PolicyEngine {
-    /// What is found at the files that the session has not looked at yet. `None` when it knows them all. What
-    /// cannot be looked at stays unknown.
+    /// The state of watched files that the session has not recorded yet. `None` if it has all of them. An
+    /// unreadable file stays unknown.
     pub(super) fn first_look(&self, session: &SessionState) -> Option<SessionEvent> {
         let Rules { gate, probe, .. } = &*self.rules;
         let triggers =
@@ -23,7 +23,7 @@ impl PolicyEngine {
         (!files.is_empty()).then_some(SessionEvent::Watched { files })
     }
 
-    /// The session's state, begun and with its first look taken.
+    /// The session's state, started and with its watched files recorded.
     pub(super) fn look(
         &self,
         session: &SessionKey,

@@ -1,5 +1,5 @@
-//! An evaluation as the log keeps it. Most guards of most evaluations pass without a word: these are named, not spelled
-//! out, so that the record of a large policy stays small. Reading gives the whole evaluation back.
+//! The log format of an evaluation. Most guards of most evaluations pass silently: these are only referenced, so
+//! that the record of a large policy stays small. Reading restores the whole evaluation.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value as Json;
 
-/// [`Evaluation`], field by field, with a shorter form of what passed.
+/// [`Evaluation`], field by field, with a shorter form of passes.
 #[derive(Serialize, Deserialize)]
 struct Written<'a> {
     decision: Decision,
@@ -47,7 +47,7 @@ struct Written<'a> {
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Given<'a> {
-    /// The pass of the guard at this place of the trace.
+    /// The pass of the guard at this index of the trace.
     Passed(usize),
     Whole(Cow<'a, GivenVerdict>),
 }
@@ -60,7 +60,7 @@ enum Step<'a> {
     Whole(TraceEntry<'a>),
 }
 
-/// Guards beside each other that passed and counted.
+/// Consecutive guards that passed and counted.
 #[derive(Serialize, Deserialize)]
 struct Passed<'a> {
     /// Their path up to the number: `/all[0]/all`.
@@ -141,8 +141,8 @@ pub(super) fn deserialize<'de, 'a, D: Deserializer<'de>>(
     }))
 }
 
-/// An evaluation without its trace and without the guards that passed without a word: enough to say what was decided and
-/// why, in a fraction of the time.
+/// An evaluation without its trace and without guards that passed silently: enough for the decision and its
+/// reasons, in a fraction of the time.
 #[derive(Deserialize)]
 struct Spoken {
     decision: Decision,
@@ -155,7 +155,7 @@ struct Spoken {
     observed: bool,
 }
 
-/// A verdict, if it is more than a pass without a word.
+/// A verdict, unless it is a silent pass.
 struct SpokenVerdict(Option<GivenVerdict>);
 
 impl<'de> Deserialize<'de> for SpokenVerdict {
@@ -180,7 +180,7 @@ impl<'de> Deserialize<'de> for SpokenVerdict {
     }
 }
 
-/// Reads what [`Spoken`] has of an evaluation.
+/// Reads an evaluation in the form of [`Spoken`].
 pub(super) fn deserialize_spoken<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Evaluation, D::Error> {
     let Spoken { decision, verdicts, action, policy, dry, observed } = Spoken::deserialize(deserializer)?;
     Ok(Evaluation {
@@ -204,7 +204,7 @@ pub(super) fn deserialize_spoken<'de, D: Deserializer<'de>>(deserializer: D) -> 
 }
 
 fn shorter_verdicts<'a>(verdicts: &'a [GivenVerdict], trace: &Trace) -> Vec<Given<'a>> {
-    // Both are in the order in which guards were asked, so the next one is found a few steps on.
+    // Both are in evaluation order, so the next one is found within a few steps.
     let mut rest = trace.iter().enumerate();
     let mut short = |given: &'a GivenVerdict| {
         let mut ahead = rest.clone();
@@ -214,7 +214,7 @@ fn shorter_verdicts<'a>(verdicts: &'a [GivenVerdict], trace: &Trace) -> Vec<Give
                 let same = passed(&entry) && is_pass_of(given, &entry);
                 if same { Given::Passed(place) } else { Given::Whole(Cow::Borrowed(given)) }
             }
-            // Not a guard of the graph: nothing of the trace was used up.
+            // Not a guard of the graph: no trace entry is consumed.
             None => Given::Whole(Cow::Borrowed(given)),
         }
     };
@@ -252,7 +252,7 @@ fn place(path: &str) -> Option<(&str, usize)> {
     Some((below, number.parse().ok()?))
 }
 
-/// Whether it is a guard that passed, counted and did nothing else.
+/// Whether it is a guard that passed, counted and had no other effect.
 fn passed(entry: &TraceEntry<'_>) -> bool {
     let TraceEntry {
         path: _,
@@ -278,7 +278,7 @@ fn pass_of(entry: &TraceEntry<'_>) -> GivenVerdict {
     GivenVerdict::active(&entry.name, &entry.path, entry.layer, Verdict::pass())
 }
 
-/// Whether it is what [`pass_of`] makes of that entry.
+/// Whether it equals the result of [`pass_of`] for this entry.
 fn is_pass_of(given: &GivenVerdict, entry: &TraceEntry<'_>) -> bool {
     let GivenVerdict { status, verdict, violation, answer, .. } = given;
     same(given.guard(), &entry.name)
@@ -290,7 +290,7 @@ fn is_pass_of(given: &GivenVerdict, entry: &TraceEntry<'_>) -> bool {
         && answer.is_none()
 }
 
-/// Whether two texts are equal: those of a verdict and of its place in the trace mostly are one and the same.
+/// Whether two texts are equal: those of a verdict and its trace entry usually share one allocation.
 fn same(one: &str, other: &str) -> bool {
     std::ptr::eq(one, other) || one == other
 }

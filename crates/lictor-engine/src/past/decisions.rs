@@ -1,4 +1,4 @@
-//! Decisions as people look for them.
+//! Searches for decisions.
 
 use lictor_core::{Action, ActionKind, Decision, Evaluation, Facts, SessionKey, Timestamp};
 use lictor_store::{Query, Record, Store, StoreError, StoreExt as _};
@@ -8,7 +8,7 @@ use crate::log::{Spoken, kind};
 
 /// So many records are read at a time.
 const PAGE: usize = 500;
-/// So many records are looked at to say how many more there are.
+/// How many records are read to count further results.
 pub const COUNTED: usize = 20_000;
 
 /// One decision on record.
@@ -22,66 +22,66 @@ pub struct Decided {
     pub session: Option<SessionKey>,
     /// About what.
     pub action: Action,
-    /// What that would have done, as it was written down.
+    /// Its facts, as recorded.
     pub recorded_facts: Option<Box<RawValue>>,
-    /// What was decided.
+    /// The decision.
     pub decision: Decision,
     /// The rules that decided, the strictest first; a guard without rules by its name.
     pub rules: Vec<String>,
-    /// What each of them said.
+    /// The decision of each of them.
     pub said: Vec<Decision>,
     /// Why: the deciding reason.
     pub reason: String,
-    /// Judged only to see what would be said.
+    /// A dry run.
     pub dry: bool,
     /// Judged and not enforced.
     pub observed: bool,
     /// A person answered on the spot.
     pub answered: bool,
-    /// The call was judged before, at another place on its way.
+    /// The call was judged before, by another hook or proxy.
     pub seen_before: bool,
 }
 
 impl Decided {
-    /// What the action would have done, as far as that is on record.
+    /// The facts of the action, as far as they are on record.
     #[must_use]
     pub fn facts(&self) -> Facts {
         let recorded = self.recorded_facts.as_deref();
         recorded.and_then(|facts| serde_json::from_str(facts.get()).ok()).unwrap_or_default()
     }
 
-    /// Whether it says nothing new: the same call has passed before, at another place on its way.
+    /// Whether it adds nothing: the same call has passed before, in another hook or proxy.
     #[must_use]
     pub fn is_repetition(&self) -> bool {
         self.seen_before && matches!(self.decision, Decision::Pass | Decision::Warn)
     }
 }
 
-/// Which decisions. What is not said does not matter.
+/// A filter for decisions. An absent field matches all.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     /// Not before.
     pub since: Option<Timestamp>,
     /// Before.
     pub until: Option<Timestamp>,
-    /// The action's text, or the reason, holds this; small and capital letters are alike.
+    /// The action's text, or the reason, contains this; case-insensitive.
     pub text: Option<String>,
     /// A file that the action is about holds this.
     pub path: Option<String>,
     /// The agent.
     pub agent: Option<String>,
-    /// The rule, the guard, or the beginning of a rule's name up to a dot.
+    /// The rule, the guard, or a prefix of a rule's name up to a dot.
     pub rule: Option<String>,
     /// At least as strict.
     pub decision: Option<Decision>,
     /// The session.
     pub session: Option<SessionKey>,
-    /// What was only tried out counts too.
+    /// Includes dry runs.
     pub dry: bool,
 }
 
 impl Wanted {
-    /// Whether that is one of them.
+    /// Whether this decision matches.
     #[must_use]
     pub fn fits(&self, decided: &Decided) -> bool {
         let holds = |text: &str, wanted: &str| text.to_lowercase().contains(&wanted.to_lowercase());
@@ -123,11 +123,11 @@ impl Wanted {
     }
 }
 
-/// What an action is, in one line without control characters.
+/// An action in one line without control characters.
 #[must_use]
 pub fn title(action: &Action) -> String {
     let what = ["command", "path", "url", "code", "agent"].into_iter().find_map(|field| action.text(field));
-    // Of a tool that is known by its name alone, that name comes first.
+    // For a tool that is known only by its name, the name comes first.
     let named = matches!(action.kind, ActionKind::Tool) && !action.tool.is_empty();
     let what = match what {
         Some(what) if named => format!("{} {what}", action.tool),
@@ -138,8 +138,8 @@ pub fn title(action: &Action) -> String {
     format!("{} {one_line}", action.kind)
 }
 
-/// The rules that had a word, the strictest first; a guard without rules by its name. That nobody could be asked is not a
-/// rule where one asked.
+/// The rules that objected, the strictest first; a guard without rules by its name. The rule that no person could
+/// be asked is left out if another rule asked.
 #[must_use]
 pub fn rules_of(evaluation: &Evaluation) -> Vec<String> {
     let mut rules: Vec<String> = Vec::new();
@@ -155,7 +155,7 @@ pub fn rules_of(evaluation: &Evaluation) -> Vec<String> {
     rules
 }
 
-/// The strictest that each of these rules said, never stricter than what was decided.
+/// The strictest value of each of these rules, at most as strict as the decision.
 #[must_use]
 pub fn said_by(rules: &[String], evaluation: &Evaluation) -> Vec<Decision> {
     let active = evaluation.active();
@@ -167,7 +167,7 @@ pub fn said_by(rules: &[String], evaluation: &Evaluation) -> Vec<Decision> {
     rules.iter().map(said).collect()
 }
 
-/// The decision that a record holds, if it holds one.
+/// The decision in a record, if it has one.
 #[must_use]
 pub fn decided(record: &Record) -> Option<Decided> {
     let answered = record.kind == kind::RESOLVED;
@@ -195,7 +195,7 @@ pub fn decided(record: &Record) -> Option<Decided> {
     })
 }
 
-/// Wanted decisions, oldest first, read a page at a time.
+/// Matching decisions, oldest first, read a page at a time.
 pub struct Decisions<'a> {
     store: &'a dyn Store,
     wanted: &'a Wanted,
@@ -207,7 +207,7 @@ pub struct Decisions<'a> {
 }
 
 impl<'a> Decisions<'a> {
-    /// Those that come after a record.
+    /// Those after a record.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -219,7 +219,7 @@ impl<'a> Decisions<'a> {
         Ok(Self { store, wanted, page: Vec::new().into_iter(), read: after, looked_at: after, over: false })
     }
 
-    /// The number of the last record that was looked at: the next ones follow it.
+    /// The number of the last record that was read: the next ones follow it.
     #[must_use]
     pub fn looked_at(&self) -> u64 {
         self.looked_at
@@ -262,7 +262,7 @@ impl Iterator for Decisions<'_> {
     }
 }
 
-/// The newest wanted decisions, oldest first, and whether there are more.
+/// The newest matching decisions, oldest first, and whether there are more.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -302,11 +302,11 @@ pub fn newest_decisions(
 pub struct Further {
     /// So many were found.
     pub count: usize,
-    /// The rest of the record was not looked at: there may be more.
+    /// Not all records were read: there may be more.
     pub at_least: bool,
 }
 
-/// How many wanted decisions come before a record, as far as [`COUNTED`] records back.
+/// How many matching decisions come before a record, up to [`COUNTED`] records back.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -327,8 +327,8 @@ pub fn further_decisions(store: &dyn Store, wanted: &Wanted, before: u64) -> Res
     Ok(Further { at_least: true, ..further })
 }
 
-/// The number of the first record that is not older. Records stand in the order of time, so that the beginning of a day is
-/// found without reading what came before.
+/// The number of the first record that is not older. Records are ordered by time, so the start of a day is found
+/// by binary search.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -339,7 +339,7 @@ pub fn first_since(store: &dyn Store, since: Timestamp) -> Result<u64, StoreErro
             let middle = low + (high - low) / 2;
             let query = Query::all().after(middle.saturating_sub(1)).limit(1);
             match view.records(&query) {
-                // What cannot be had any more is older than what can.
+                // Unavailable records are older than available ones.
                 Err(StoreError::Archive(_)) => low = middle.saturating_add(1),
                 page => match page?.first() {
                     Some(record) if record.at < since => low = record.seq.max(middle).saturating_add(1),

@@ -1,4 +1,4 @@
-//! Sessions, and how people name them.
+//! Sessions, and how to find them by name.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ use crate::log::kind;
 /// So many sessions are named when several fit.
 const NAMED: usize = 5;
 
-/// Why no session goes by a name.
+/// Why no session has this name.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
@@ -43,7 +43,7 @@ fn shown(some: &[SessionKey], count: usize) -> String {
     names.join(", ")
 }
 
-/// Every session on record, the one that began last first.
+/// Every session on record, the latest first.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -63,17 +63,17 @@ pub fn sessions(store: &dyn Store) -> Result<Vec<SessionKey>, StoreError> {
     Ok(keys)
 }
 
-/// The one session that is meant by `id`, `agent:id`, or the first letters of an id that no other session begins with.
+/// The session with this `id`, `agent:id`, or unique prefix of an id.
 ///
 /// # Errors
-/// When none or several fit.
+/// When none or several match.
 pub fn find_session(store: &dyn Store, text: &str) -> Result<SessionKey, SessionError> {
     let all = sessions(store)?;
     choose(&all, text).cloned()
 }
 
 fn choose<'a>(all: &'a [SessionKey], text: &str) -> Result<&'a SessionKey, SessionError> {
-    // `agent:id`, where the part before the colon is an agent that is on record; ids may hold colons themselves.
+    // `agent:id`, if the part before the colon is an agent on record; ids may contain colons themselves.
     let named = text.split_once(':').filter(|(agent, _)| all.iter().any(|key| key.agent == *agent));
     let fits = |key: &SessionKey, whole: bool| {
         let id = |wanted: &str| if whole { key.id == wanted } else { key.id.starts_with(wanted) };

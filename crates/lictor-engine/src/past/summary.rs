@@ -1,4 +1,4 @@
-//! What decisions come to: how many of which kind, by day, agent and rule, and how long people were waited for.
+//! Statistics of decisions: counts by decision, day, agent and rule, and how long questions waited for people.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::decisions::{Decided, decided, title};
 use crate::log::{Approving, kind};
 
-/// So many examples of a rule are kept.
+/// How many examples of a rule are kept.
 const EXAMPLES: usize = 3;
 
 /// How many calls got which answer.
@@ -48,14 +48,14 @@ impl Counts {
     }
 }
 
-/// What one rule did.
+/// The use of one rule.
 #[derive(Debug, Clone, Serialize)]
 pub struct RuleUse {
-    /// How often it had a word.
+    /// How often it objected.
     pub count: u64,
-    /// The strictest decision that it had a word in.
+    /// The strictest decision to which it contributed.
     pub decision: Decision,
-    /// What it was about, for example.
+    /// Examples of actions.
     pub examples: Vec<Example>,
 }
 
@@ -91,12 +91,12 @@ pub struct Waits {
     pub granted: u64,
     /// Answered with no.
     pub denied: u64,
-    /// How long those that were answered had waited, in milliseconds, the shortest first.
+    /// The waiting times of the answered ones, in milliseconds, shortest first.
     pub waited_ms: Vec<i64>,
 }
 
 impl Waits {
-    /// The wait that half of the answered questions did not exceed.
+    /// The median waiting time of the answered questions.
     #[must_use]
     pub fn median_ms(&self) -> Option<i64> {
         self.waited_ms.get(self.waited_ms.len().checked_sub(1)? / 2).copied()
@@ -109,12 +109,12 @@ impl Waits {
     }
 }
 
-/// What a stretch of the record comes to.
+/// The statistics of a part of the record.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Summary {
     /// All calls.
     pub total: Counts,
-    /// Of them, those that were judged and not enforced.
+    /// Of them, those that were not enforced.
     pub observed: u64,
     /// How many sessions had a call.
     pub sessions: u64,
@@ -163,8 +163,8 @@ impl Summary {
         }
     }
 
-    /// Adds what came after it, as if it had been added here one by one. A question that was asked in one and answered in
-    /// the other counts as not answered.
+    /// Adds a later summary, as if its records had been added here one by one. A question that was asked in one
+    /// and answered in the other counts as not answered.
     pub fn join(&mut self, later: Self) {
         self.total.join(later.total);
         self.observed += later.observed;
@@ -194,7 +194,7 @@ impl Summary {
         self.open.extend(later.open);
     }
 
-    /// Adds whatever a record says.
+    /// Adds a record.
     pub fn record(&mut self, record: &Record, day: impl FnOnce(Timestamp) -> String) {
         match record.kind.as_str() {
             kind::EVALUATED => {
@@ -236,7 +236,7 @@ impl Summary {
         }
     }
 
-    /// The rules that had a word, most often first.
+    /// The rules that objected, most frequent first.
     #[must_use]
     pub fn busiest(&self) -> Vec<(&str, &RuleUse)> {
         let mut rules: Vec<(&str, &RuleUse)> =
