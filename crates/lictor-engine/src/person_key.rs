@@ -84,7 +84,7 @@ impl Sign for PersonKey {
     }
 }
 
-/// Signs with the key in a directory, which is opened or created on the first signature. On failure it returns an
+/// Signs with the key in a directory, which is opened or created for each signature. On failure it returns an
 /// invalid seal.
 #[derive(Debug, Clone)]
 pub struct PersonSigner(PathBuf);

@@ -1,6 +1,6 @@
-//! What the ledger costs when it is empty and when it holds 100 000 findings. Prints a table.
+//! The cost of the ledger when it is empty and with 100 000 findings. Prints a table.
 //!
-//! First asserts that what it times gives the right answers.
+//! First asserts that the measured operations give the right results.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -43,7 +43,7 @@ fn main() {
     let empty = Ledger::new(&empty, git.id(), &Now);
     let ledger = Ledger::new(&full, git.id(), &Now);
 
-    // As `verdict import` does it: one plan, one transaction.
+    // As in `verdict import`: one plan, one transaction.
     let import = SqliteStore::open(dir.path().join("import.db")).unwrap();
     let import = Ledger::new(&import, git.id(), &Now);
     let unbound = claims(FINDINGS);
@@ -55,7 +55,7 @@ fn main() {
     });
     println!("{FINDINGS} findings imported into one plan in {:.1} s", importing.as_secs_f64());
 
-    // No finding blocks at first: all that are HIGH or worse are about lines that are not in the index any more.
+    // No finding blocks at first: all that are HIGH or worse point at lines that are no longer in the index.
     let filling = Instant::now();
     for (number, chunk) in claims.chunks(FINDINGS / PLANS).enumerate() {
         ledger.record_all(&plan(number), chunk).unwrap();
@@ -88,7 +88,7 @@ fn main() {
     println!("{:<44} {:>9.1} ms", format!("reading all {open} open HIGH and CRITICAL"), millis(took));
     let all_stale: Vec<Duration> = (0..5).map(|_| timed(|| gate(&ledger, &git)).1).collect();
     println!("{:<44} {:>9.1} ms", "gate, every one of them stale (median of 5)", millis(median(all_stale)));
-    // One line comes back.
+    // One line is restored.
     std::fs::write(root.join("f0.py"), text(0)).unwrap();
     run(&root, &["add", "."]);
     let blocked = gate(&ledger, &git);

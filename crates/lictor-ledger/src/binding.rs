@@ -1,4 +1,4 @@
-//! Evidence and the content it points at: does the tree that is judged still hold what the reviewer saw?
+//! Binds evidence to content, to decide whether a tree still contains what the reviewer saw.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,26 +12,26 @@ use crate::repository::{Changes, Repository, RepositoryError, WorkFile};
 #[cfg(test)]
 mod tests;
 
-/// Beyond this many line pairs a moved line is searched for instead of worked out.
+/// Beyond this many line pairs a moved line is searched by content instead of by a diff.
 const MAX_PAIRS: usize = 4_000_000;
 
-/// How many files are looked into at once: starting git costs time, their contents memory.
+/// How many files are read at once: starting git costs time, their contents cost memory.
 const FILES_AT_ONCE: usize = 64;
 
-/// Where a finding stands in a tree.
+/// The state of a finding in a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
-    /// What the reviewer saw is in the tree, or cannot be told apart from it. Evidence as it is there now.
+    /// What the reviewer saw is in the tree, or may be. With the evidence's current position.
     Active(Vec<Evidence>),
     /// What the reviewer saw is not in the tree: changed, deleted, or not part of it.
     Stale,
 }
 
-/// Binds the evidence of claims to what it points at: in `tree` if one is given, else in the work tree. Evidence on
-/// files that are not there stays unbound, and so stays active whatever is committed.
+/// Binds the evidence of claims to what it points at: in `tree` if one is given, else in the work tree. Evidence
+/// on missing files stays unbound, and so stays active whatever is committed.
 ///
 /// # Errors
-/// When the repository gives no answer.
+/// When the repository cannot be read.
 pub fn bind(
     claims: &mut [Claim],
     repository: &dyn Repository,
@@ -84,7 +84,7 @@ fn look_up(
     Ok(blobs.into_iter().map(|blob| blob.and_then(&mut with_content)).collect())
 }
 
-/// The fingerprint of a line, without regard to white space; `None` for blank and missing lines.
+/// The fingerprint of a line, ignoring white space; `None` for blank and missing lines.
 fn snippet_at(lines: &[&[u8]], line: u32) -> Option<String> {
     lines.get(usize::try_from(line).ok()?.checked_sub(1)?).copied().and_then(snippet)
 }
@@ -94,7 +94,7 @@ fn snippet(line: &[u8]) -> Option<String> {
     (!dense.is_empty()).then(|| Digest::of(&dense).to_string().chars().take(16).collect())
 }
 
-/// Tells where findings stand in one tree. Remembers what it asked the repository.
+/// Determines the state of findings in one tree. Caches the repository's answers.
 pub struct Observer<'a> {
     repository: &'a dyn Repository,
     tree: &'a str,
@@ -110,16 +110,16 @@ impl std::fmt::Debug for Observer<'_> {
 }
 
 impl<'a> Observer<'a> {
-    /// Looks at `tree`. `changes` lead from what was there before to it; a file that they rename is followed.
+    /// An observer of `tree`. `changes` lead from the previous tree to it; renamed files are followed.
     #[must_use]
     pub fn new(repository: &'a dyn Repository, tree: &'a str, changes: &'a Changes) -> Self {
         Self { repository, tree, changes, blobs: HashMap::new(), moves: HashMap::new() }
     }
 
-    /// Asks for all that is needed to tell where these places stand, at once.
+    /// Loads everything that is needed for these places, in one batch.
     ///
     /// # Errors
-    /// When the repository gives no answer.
+    /// When the repository cannot be read.
     pub fn prepare<'e>(&mut self, places: impl Iterator<Item = &'e Evidence>) -> Result<(), RepositoryError> {
         let bound: Vec<(String, &Evidence)> = places
             .filter(|place| place.bound.is_some())
@@ -149,7 +149,7 @@ impl<'a> Observer<'a> {
         self.compare(changed)
     }
 
-    /// Works out what became of the lines of each first blob in the second.
+    /// Maps the lines of the first blob of each pair to the second.
     fn compare(&mut self, pairs: Vec<(String, String)>) -> Result<(), RepositoryError> {
         let blobs: Vec<&str> = pairs.iter().flat_map(|(old, new)| [old.as_str(), new.as_str()]).collect();
         let contents = self.repository.contents(&blobs)?;
@@ -162,10 +162,10 @@ impl<'a> Observer<'a> {
         Ok(())
     }
 
-    /// Where evidence stands. It is stale only when every one of its places is: doubt keeps it active.
+    /// The state of evidence. It is stale only when all its places are: doubt keeps it active.
     ///
     /// # Errors
-    /// When the repository gives no answer.
+    /// When the repository cannot be read.
     pub fn standing(&mut self, evidence: &[Evidence]) -> Result<Standing, RepositoryError> {
         let mut now = Vec::with_capacity(evidence.len());
         let mut stale = 0;
@@ -178,7 +178,7 @@ impl<'a> Observer<'a> {
         Ok(if stale > 0 && now.is_empty() { Standing::Stale } else { Standing::Active(now) })
     }
 
-    /// The place as it is in the tree; `None` when it is gone.
+    /// The current place in the tree; `None` when it is gone.
     fn place(&mut self, place: &Evidence) -> Result<Option<Evidence>, RepositoryError> {
         let (Some(bound), Some(path)) = (&place.bound, inside(place, self.repository)) else {
             return Ok(Some(place.clone()));
@@ -205,7 +205,7 @@ impl<'a> Observer<'a> {
         }))
     }
 
-    /// What became of a blob's lines; `None` when the new one cannot be looked into.
+    /// The line mapping of a blob; `None` when the new one cannot be read.
     fn moves(&mut self, old: &str, new: &str) -> Result<Option<&Moves>, RepositoryError> {
         let key = (old.to_owned(), new.to_owned());
         if !self.moves.contains_key(&key) {
@@ -224,18 +224,18 @@ impl<'a> Observer<'a> {
     }
 }
 
-/// What became of the lines of a file.
+/// The line mapping between two versions of a file.
 struct Moves {
     /// The old file's lines, where there is a diff.
     old: Vec<Option<String>>,
-    /// The new place of each old line that is still there, where there is a diff.
+    /// The new number of each kept line, if there is a diff.
     kept: Vec<Option<usize>>,
-    /// Lines of the new file that may be old ones: those that are new, or all when there is no diff.
+    /// Lines of the new file that may be moved old ones: the added lines, or all when there is no diff.
     candidates: HashMap<String, Vec<usize>>,
 }
 
 impl Moves {
-    /// Compares by fingerprints, so that a line that only changed its white space is the same line.
+    /// Compares by fingerprints, so that a line with changed white space is the same line.
     fn between(old: Option<&[u8]>, new: &[u8]) -> Self {
         let lines = |text: &[u8]| text.split(|byte| *byte == b'\n').map(snippet).collect::<Vec<_>>();
         let new = lines(new);
@@ -268,8 +268,8 @@ impl Moves {
         Self { old, kept, candidates }
     }
 
-    /// Where a line went; `None` when it is gone. A line that was cut and pasted is followed to the pasted one, not to
-    /// one that looked the same all along.
+    /// The new number of a line; `None` when it is gone. A line that was moved is followed to its new place, not
+    /// to an unchanged line with the same text.
     fn follow(&self, line: u32, wanted: &str) -> Option<u32> {
         let at = usize::try_from(line).ok()?.checked_sub(1)?;
         let known = self.old.get(at).is_some_and(|old| old.as_deref() == Some(wanted));
@@ -279,7 +279,7 @@ impl Moves {
     }
 }
 
-/// Whether two files are alike or small enough to be compared line by line.
+/// Whether two files are equal or small enough to be compared line by line.
 fn comparable(old: &[Option<String>], new: &[Option<String>]) -> bool {
     let same_head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let same_tail = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! Councils: who has to look at what before work may go on, and the proof that they did.
+//! Councils: who must review what before work may continue, and the attestation that they did.
 
 mod attestation;
 mod config;

@@ -1,4 +1,4 @@
-//! Verdict files of ctx: `<plan>.verdict.json`, one plan each.
+//! Reads verdict files of ctx: `<plan>.verdict.json`, one plan each.
 
 use serde::Deserialize;
 
@@ -56,7 +56,8 @@ pub fn is_verdict(text: &str) -> bool {
         .is_ok_and(|value| value.get("plan_hash").is_some() && value.get("findings").is_some())
 }
 
-/// Reads a verdict file. What its level and summary say follows from the findings. Findings keep their ids.
+/// Reads a verdict file. Its level and summary are ignored: they follow from the findings. Findings keep their
+/// ids.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -71,7 +72,7 @@ pub fn read(text: &str) -> Result<VerdictFile, String> {
 }
 
 fn claim(finding: WrittenFinding) -> Result<Claim, String> {
-    // As in the document: evidence without a file says nothing.
+    // As specified: evidence without a file is dropped.
     let evidence = finding.evidence.into_iter().filter(|place| !place.file.trim().is_empty()).map(|place| {
         let spec = match (place.line, place.note.is_empty()) {
             (None, _) => place.file,

@@ -1,4 +1,4 @@
-//! Where a finding points: a file, perhaps a line and a column, perhaps a remark.
+//! Evidence of a finding: a file, optionally a line, a column and a note.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Where a finding points.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Evidence {
-    /// The file as the reviewer named it. Empty means that the evidence points nowhere.
+    /// The file as the reviewer named it. Empty: the evidence points nowhere.
     pub file: String,
     /// The line, counted from one.
     #[serde(default)]
@@ -23,12 +23,12 @@ pub struct Evidence {
     pub bound: Option<Bound>,
 }
 
-/// The content that evidence points at. It stays the same when the file around it changes.
+/// The content that evidence points at. It does not depend on the rest of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Bound {
     /// The object id of the file's content.
     pub blob: String,
-    /// The fingerprint of the line, without regard to white space. `None` when the evidence is the whole file.
+    /// The fingerprint of the line, ignoring white space. `None` when the evidence is the whole file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snippet: Option<String>,
 }
@@ -36,7 +36,7 @@ pub struct Bound {
 /// Evidence that cannot be read without guessing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EvidenceError {
-    /// The number after the file does not fit a line number.
+    /// The number after the file is too large for a line number.
     #[error("evidence `{spec}` has a line number that is too large: write file, file:line or file:line:note")]
     LineTooLarge {
         /// The text as given.
@@ -66,13 +66,13 @@ impl Evidence {
 
     /// Reads `file`, `file:line`, `file:line:note` or `file:line:column:note`.
     ///
-    /// A drive (`C:\…`, `C:/…`) is part of the file, and so is a URL as a whole. After that the first
-    /// `:digits` that is followed by a colon or by the end is the line, and all that follows is the note, so
-    /// that a note may hold any number of colons. `file:42:7` is a note that says `7`: only a second colon
-    /// makes a number a column. Text without a line is a file name, however odd.
+    /// A drive (`C:\…`, `C:/…`) is part of the file, and so is a URL as a whole. After that the first `:digits`
+    /// that is followed by a colon or by the end is the line, and all that follows is the note, so that a note
+    /// may contain colons. `file:42:7` is a note that says `7`: only a second colon makes a number a column. Text
+    /// without a line is a file name.
     ///
     /// # Errors
-    /// When the line number does not fit.
+    /// When the line number is too large.
     pub fn parse(spec: &str) -> Result<Self, EvidenceError> {
         let Some((file, digits, rest)) = split_line(spec) else {
             return Ok(Self::file(spec));

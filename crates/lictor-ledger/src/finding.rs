@@ -1,4 +1,4 @@
-//! A reviewer's claim, and what became of it.
+//! A reviewer's claim and its disposition.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +21,7 @@ pub const MAX_TEXT: usize = 32 * 1024;
 /// The most places that one finding may point at.
 pub const MAX_EVIDENCE: usize = 500;
 
-/// What a reviewer says. Built only through [`Claim::new`], so that it fits the ledger.
+/// A reviewer's claim. Built only through [`Claim::new`], which checks the ledger's limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     level: Level,
@@ -32,7 +32,7 @@ pub struct Claim {
     id: Option<FindingId>,
 }
 
-/// What a reviewer said that cannot be recorded.
+/// Why a claim cannot be recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClaimError {
     /// Nothing to show.
@@ -96,7 +96,7 @@ impl Claim {
         Ok(self)
     }
 
-    /// The same, said by somebody else.
+    /// The same by another agent.
     #[must_use]
     pub fn by(mut self, agent: &str) -> Self {
         agent.clone_into(&mut self.agent);
@@ -158,7 +158,7 @@ impl Claim {
         identity(&self.agent, &self.title, self.location())
     }
 
-    /// The id that it gets where nobody names one. A longer one stands for it where another finding's begins alike.
+    /// The default id. A longer one is used if it collides with another finding's.
     #[must_use]
     pub fn default_id(&self) -> FindingId {
         FindingId::shortest(&self.identity())
@@ -168,7 +168,7 @@ impl Claim {
         &mut self.evidence
     }
 
-    /// The same without what must not be written down.
+    /// The same, redacted.
     #[must_use]
     pub(crate) fn redacted(mut self, redactor: &dyn Redact) -> Self {
         for part in [&mut self.title, &mut self.agent, &mut self.rationale] {
@@ -185,9 +185,9 @@ impl Claim {
         self
     }
 
-    /// One claim per finding: claims of the same identity (or chosen id) become one that is as bad as the worst
-    /// and points at every place. A linter that reports a line each does not overwrite itself. Where there are more
-    /// places than a finding may have, there are several findings, so that no place is lost.
+    /// Merges claims into one per finding: claims of the same identity (or chosen id) become one with the worst
+    /// level and all places, so that a linter with one report per line does not overwrite itself. If there are
+    /// more places than a finding may have, several findings result, so that no place is lost.
     #[must_use]
     pub fn coalesce(claims: Vec<Self>) -> Vec<Self> {
         let mut whole: Vec<Self> = Vec::with_capacity(claims.len());
@@ -209,8 +209,8 @@ impl Claim {
         whole.into_iter().flat_map(Self::in_parts).collect()
     }
 
-    /// The same as findings that each have a bounded number of places. The later parts say so in their titles, which
-    /// makes them findings of their own.
+    /// The same, split into findings with a bounded number of places. The titles of later parts are numbered,
+    /// which makes them separate findings.
     fn in_parts(mut self) -> Vec<Self> {
         if self.evidence.len() <= MAX_EVIDENCE {
             return vec![self];
@@ -231,7 +231,7 @@ impl Claim {
     }
 }
 
-/// The beginning of a text that fits into so many bytes.
+/// A prefix of the text with at most `most` bytes.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     let mut size = 0;
     text.chars()
@@ -255,7 +255,7 @@ pub struct Finding {
     pub level: Level,
     /// What is wrong.
     pub title: String,
-    /// Who said so first.
+    /// Who reported it first.
     pub agent: String,
     /// Where.
     pub evidence: Vec<Evidence>,
@@ -265,7 +265,7 @@ pub struct Finding {
     pub created_at: Timestamp,
     /// When it was last reported or ruled on.
     pub updated_at: Timestamp,
-    /// What became of it.
+    /// Its disposition.
     pub disposition: Disposition,
 }
 
@@ -283,7 +283,7 @@ impl Finding {
     }
 }
 
-/// What became of a finding.
+/// The disposition of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Disposition {
@@ -295,7 +295,7 @@ pub enum Disposition {
     Fixed(Ruling),
     /// It was wrong.
     FalsePositive(Ruling),
-    /// It is right and somebody answers for it.
+    /// It is correct, and a person accepts the risk.
     AcceptedRisk(Ruling),
 }
 
@@ -339,7 +339,7 @@ impl Disposition {
         }
     }
 
-    /// Who ruled, if anybody did.
+    /// The ruling, if there is one.
     #[must_use]
     pub fn ruling(&self) -> Option<&Ruling> {
         match self {

@@ -1,8 +1,8 @@
-//! The gate: may this be committed, pushed, merged?
+//! The commit gate: decides whether a tree may be committed, pushed or merged.
 //!
-//! It judges the tree that would be committed, never the names of files or what happens to lie in the work tree.
-//! First the councils of the event look at that tree; then every open finding of the repository that blocks and whose
-//! evidence is in that tree stops it. What cannot be told stops it too, as long as anything is to be guarded.
+//! It judges the tree that would be committed, not file names or the work tree. First the councils of the event
+//! review that tree; then every open blocking finding of the repository with evidence in that tree stops it. If
+//! something cannot be determined, that stops it too, as long as there is anything to guard.
 
 mod judge;
 
@@ -17,10 +17,10 @@ use crate::verdict::Tally;
 
 pub use judge::{Gate, Trouble, guards, judge_by_record, standing_findings};
 
-/// What wants to pass.
+/// The event that is judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GateEvent {
-    /// `git commit` or `git merge` is about to make a commit of the index.
+    /// `git commit` or `git merge` is about to commit the index.
     PreCommit,
     /// `git push` is about to send these.
     PrePush(Vec<PushedRef>),
@@ -29,9 +29,9 @@ pub enum GateEvent {
         /// What it is compared with; the first parent of `HEAD` when absent.
         base: Option<String>,
     },
-    /// An agent is about to run `git commit`. Councils do not run: the commit's own hook lets them.
+    /// An agent is about to run `git commit`. Councils do not run here: the commit's own hook runs them.
     AgentCommit {
-        /// What it tells git.
+        /// The arguments of git.
         args: CommitArgs,
         /// Where it runs.
         dir: std::path::PathBuf,
@@ -60,7 +60,7 @@ pub struct PushedRef {
     pub remote: Option<String>,
 }
 
-/// Input that is not what git gives to a pre-push hook.
+/// Input that is not a pre-push hook's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a line of a pre-push hook: `{0}`; expected `<local ref> <local id> <remote ref> <remote id>`")]
 pub struct NotAPush(String);
@@ -69,7 +69,7 @@ impl PushedRef {
     /// Reads the standard input of a pre-push hook.
     ///
     /// # Errors
-    /// When a line is something else.
+    /// When a line is invalid.
     pub fn read(stdin: &str) -> Result<Vec<Self>, NotAPush> {
         let id = |text: &str| {
             let hex = (40..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -90,16 +90,16 @@ impl PushedRef {
     }
 }
 
-/// What the gate said of a tree.
+/// The gate's judgement of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// What wanted to pass.
+    /// The event.
     pub event: String,
     /// The tree.
     pub tree: String,
     /// Whether it may.
     pub ok: bool,
-    /// How many findings stopped it, as far as they were counted.
+    /// How many findings stopped it, as far as counted.
     #[serde(default)]
     pub blocking: usize,
     /// What else stopped it.
@@ -107,7 +107,7 @@ pub struct Judgement {
     pub reasons: Vec<String>,
 }
 
-/// A commit that was made although the gate had not let its tree pass.
+/// A commit whose tree had not passed the gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bypass {
     /// The commit.
@@ -127,11 +127,11 @@ pub struct Blocker {
     pub plan: PlanHash,
     /// The finding.
     pub finding: Finding,
-    /// Its evidence as it is in the tree that was judged.
+    /// Its evidence with positions in the judged tree.
     pub evidence: Vec<Evidence>,
 }
 
-/// What the gate looked at, whatever it said.
+/// What the gate examined, whatever the outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Seen {
     /// The trees.
@@ -173,7 +173,7 @@ impl Blocked {
     }
 }
 
-/// What the gate says.
+/// The outcome of the gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GateOutcome {
     /// Go on.
@@ -188,7 +188,7 @@ pub enum GateOutcome {
 }
 
 impl GateOutcome {
-    /// What the process ends with: 0 go on, 2 stop, 70 broken.
+    /// The exit code: 0 passed, 2 blocked, 70 failed.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {

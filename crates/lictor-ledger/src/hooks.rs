@@ -1,7 +1,7 @@
-//! The gate inside git: which hook files to write, and how to take them back.
+//! Git hooks for the gate: which hook files to write, and how to restore the old ones.
 //!
-//! Nothing is written here. A [`HookPlan`] lists every file with its content before and after, so that it can be shown,
-//! applied and undone. A hook that is there already keeps working: it is set aside and run after the gate.
+//! A [`HookPlan`] lists every file with its content before and after, so that it can be shown, applied and
+//! undone. An existing hook keeps working: it is renamed and run after the gate.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 pub struct FileChange {
     /// Which file.
     pub path: PathBuf,
-    /// What it holds now; `None` when it is not there.
+    /// Its current content; `None` when it does not exist.
     pub before: Option<HookFile>,
-    /// What it will hold; `None` when it is removed.
+    /// Its new content; `None` when it is removed.
     pub after: Option<HookFile>,
 }
 
@@ -49,7 +49,7 @@ pub enum Hook {
     PreMergeCommit,
     /// Before a push.
     PrePush,
-    /// After a commit: sees what went around the others.
+    /// After a commit: detects commits that bypassed the others.
     PostCommit,
 }
 
@@ -68,7 +68,7 @@ impl Hook {
         }
     }
 
-    /// The event that the gate is told.
+    /// The event name for the gate.
     fn event(self) -> &'static str {
         match self {
             Self::PreCommit | Self::PreMergeCommit => "pre-commit",
@@ -88,12 +88,13 @@ pub enum Home {
 }
 
 impl Home {
-    /// The right home for the directory that git reads hooks from.
+    /// The home for the directory that git reads hooks from.
     #[must_use]
     pub fn of(hooks_dir: &Path) -> Self {
         let named = |path: &Path, name: &str| path.file_name().is_some_and(|file| file == name);
         match hooks_dir.parent() {
-            // husky 9 points git at `.husky/_`, which it generates anew, and runs the file of the same name above.
+            // husky 9 points git at `.husky/_`, which it regenerates, and runs the file of the same name one
+            // directory above.
             Some(parent) if named(hooks_dir, "_") && named(parent, ".husky") => {
                 Self::Husky(parent.to_owned())
             }
@@ -103,16 +104,16 @@ impl Home {
     }
 }
 
-/// What a hook that was set aside is called, after its own name.
+/// The suffix of a hook that was set aside.
 const ASIDE: &str = ".before-lictor";
 /// The line by which Lictor knows its own hooks.
 const MARK: &str = "# lictor: the gate. `lictor init --git --uninstall` takes it away.";
 const BLOCK_START: &str = "# >>> lictor >>>";
 const BLOCK_END: &str = "# <<< lictor <<<";
 
-/// What has to be written for git to ask the gate. Nothing when everything is in place.
+/// The changes that make git run the gate. Empty when everything is in place.
 ///
-/// `program` is the path of the `lictor` binary; `read` returns what a file holds.
+/// `program` is the path of the `lictor` binary; `read` returns the content of a file.
 pub fn install(home: &Home, program: &str, read: impl Fn(&Path) -> Option<HookFile>) -> HookPlan {
     let mut plan = HookPlan::default();
     for hook in Hook::ALL {
@@ -124,7 +125,7 @@ pub fn install(home: &Home, program: &str, read: impl Fn(&Path) -> Option<HookFi
     plan
 }
 
-/// What has to be written for everything to be as it was.
+/// The changes that restore the original state.
 pub fn uninstall(home: &Home, read: impl Fn(&Path) -> Option<HookFile>) -> HookPlan {
     let mut plan = HookPlan::default();
     for hook in Hook::ALL {
@@ -214,7 +215,8 @@ fn without_block(text: &str) -> Option<String> {
     Some(format!("{before}{}", after.strip_prefix('\n').unwrap_or(after)))
 }
 
-/// The gate's part of a hook. Without the program nothing passes, except that a commit which exists cannot be stopped.
+/// The gate's part of a hook. Without the program everything is blocked, except post-commit, which cannot stop a
+/// commit.
 fn ask(hook: Hook, program: &str) -> String {
     let program = quoted(program);
     let event = hook.event();
@@ -247,7 +249,7 @@ fn script(hook: Hook, program: &str) -> String {
 }
 
 fn block(hook: Hook, program: &str) -> String {
-    // What follows the block in a pre-push hook must still find its standard input.
+    // Code after the block in a pre-push hook still needs the standard input.
     let give_back = match hook {
         Hook::PrePush => "exec <<LICTOR_PUSHED\n$pushed\nLICTOR_PUSHED\n",
         _ => "",
@@ -270,7 +272,7 @@ pub enum HookError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system error.
         source: std::io::Error,
     },
 }
@@ -284,7 +286,7 @@ pub fn read_file(path: &Path) -> Option<HookFile> {
 }
 
 impl HookPlan {
-    /// Writes every file, each at once and only if it still is what the plan saw.
+    /// Writes every file atomically, and only if it still has the content that the plan saw.
     ///
     /// # Errors
     /// When a file changed meanwhile, or cannot be written. Files before it are written.

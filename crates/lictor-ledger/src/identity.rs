@@ -1,4 +1,4 @@
-//! Names that people type: plan hashes and finding ids, and how a shortened one is resolved.
+//! Plan hashes and finding ids, and how prefixes of them are resolved.
 
 use std::fmt;
 use std::str::FromStr;
@@ -73,8 +73,8 @@ impl FindingId {
         Self(identity.to_string().chars().take(ID_DIGITS).collect())
     }
 
-    /// The ids that a finding of this identity may have, shortest first: the longer ones are for the day when two
-    /// identities begin alike.
+    /// The ids that a finding of this identity may have, shortest first: the longer ones are for colliding
+    /// prefixes.
     pub(crate) fn candidates(identity: &Digest) -> impl Iterator<Item = Self> {
         let digits = identity.to_string();
         (ID_DIGITS..=digits.len()).step_by(4).map(move |length| Self(digits.chars().take(length).collect()))
@@ -102,8 +102,8 @@ impl<'de> Deserialize<'de> for FindingId {
     }
 }
 
-/// What makes two reports the same finding: who reports it, what it says and in which file. Not how bad it is and
-/// not the line, so that a finding can be raised and can move. Parts are length-prefixed: none can run into the next.
+/// What makes two reports the same finding: agent, title and file. Not the level and not the line, so that a
+/// finding can be raised and can move. Parts are length-prefixed and so unambiguous.
 #[must_use]
 pub fn identity(agent: &str, title: &str, file: &str) -> Digest {
     Digest::of_parts([b"lictor finding 1".as_slice(), agent.as_bytes(), title.as_bytes(), file.as_bytes()])
@@ -122,7 +122,7 @@ pub struct Ambiguous {
 /// How many names an ambiguity lists.
 pub(crate) const AMBIGUITY_SHOWN: usize = 5;
 
-/// The one name that `typed` means: itself when it is among `names`, else the only one that starts with it.
+/// The name that `typed` refers to: itself when it is among `names`, else the only one with this prefix.
 ///
 /// # Errors
 /// When several start with it.

@@ -11,7 +11,7 @@ use crate::misread::Misread;
 #[cfg(test)]
 mod tests;
 
-/// A line that is no finding.
+/// An invalid line.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct LineError {
@@ -21,7 +21,7 @@ pub struct LineError {
     pub problem: Problem,
 }
 
-/// A line is found by its number in the file; what the reader of that line counts is the column.
+/// The line number refers to the file; only the column comes from the parser of the single line.
 fn in_a_line(error: serde_json::Error) -> Problem {
     let Misread { column, what, .. } = Misread::from(error);
     Problem::Json { column, what }
@@ -44,7 +44,7 @@ pub enum Problem {
     /// A finding that does not fit.
     #[error(transparent)]
     Claim(#[from] ClaimError),
-    /// An id that is none.
+    /// An invalid id.
     #[error(transparent)]
     Id(#[from] NotAFindingId),
 }
@@ -86,17 +86,17 @@ struct Parts {
     note: String,
 }
 
-/// Reads all lines, or says what is wrong with the first bad one. Blank lines are nothing.
+/// Parses all lines, or returns the first error. Blank lines are skipped.
 ///
 /// # Errors
-/// When a line is no finding.
+/// When a line is invalid.
 pub fn read(text: &str, default_agent: &str) -> Result<Vec<Claim>, LineError> {
     lines(text)
         .map(|(line, text)| claim(text, default_agent, true).map_err(|problem| LineError { line, problem }))
         .collect()
 }
 
-/// Reads what can be read, for one reviewer that speaks for nobody else.
+/// Parses the valid lines, all attributed to one reviewer.
 pub(crate) fn read_lenient(text: &str, agent: &str) -> (Vec<Claim>, Vec<LineError>) {
     let (mut claims, mut problems) = (Vec::new(), Vec::new());
     for (line, text) in lines(text) {
@@ -108,7 +108,7 @@ pub(crate) fn read_lenient(text: &str, agent: &str) -> (Vec<Claim>, Vec<LineErro
     (claims, problems)
 }
 
-/// Open findings, one a line, in the form that [`read`] reads.
+/// Open findings, one per line, in the format of [`read`].
 #[must_use]
 pub fn write(verdicts: &[crate::verdict::PlanVerdict]) -> String {
     let mut out = String::new();

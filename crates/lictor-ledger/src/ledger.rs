@@ -1,7 +1,7 @@
 //! The ledger: findings, plans, attestations and gate decisions of one repository, kept in a [`Store`].
 //!
-//! Every change is one event in the log and one change of the projection, in one transaction that survives loss of
-//! power before it is acknowledged. Nothing is ever removed: clearing and waiving are events too.
+//! Every change is one event in the log and one change of the projection, in one transaction that is durable
+//! before it is acknowledged. Nothing is ever removed: clearing and waiving are events too.
 
 mod error;
 mod event;
@@ -36,8 +36,8 @@ use crate::level::Level;
 use event::{Event, Opened, Regraded, Reopened, Report, Ruled};
 use rows::{Rows, apply, get};
 
-/// Which repository a ledger is about: a fingerprint of its common git directory, or of the project directory when
-/// there is no git. Two repositories in one store never see each other's findings.
+/// The repository of a ledger: a fingerprint of its common git directory, or of the project directory when there
+/// is no git. Two repositories in one store never see each other's findings.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RepositoryId(String);
 
@@ -63,7 +63,7 @@ impl fmt::Display for RepositoryId {
     }
 }
 
-/// A report that is safe in the ledger.
+/// A report that is durably recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
     /// The id that the finding has.
@@ -72,16 +72,16 @@ pub struct Recorded {
     pub change: Change,
     /// Whether it counts, or was waived before.
     pub open: bool,
-    /// How bad it is on record now: more than was claimed when the claim could not lower it.
+    /// The recorded level: higher than the claim's if the claim was not allowed to lower it.
     pub level: Level,
 }
 
-/// Who stands behind a report, and so whether it may make a finding less bad.
+/// The source of a report, which determines whether it may lower a finding's level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Speaker {
-    /// Whoever ran a command. A name in a claim proves nothing.
+    /// Any caller of a command. A name in a claim proves nothing.
     Anybody,
-    /// A reviewer that a council started: it may lower what it reported itself.
+    /// A reviewer that a council started: it may lower its own findings.
     Reviewer,
 }
 
@@ -94,7 +94,7 @@ pub enum Verb {
     Fixed,
     /// Wrong.
     FalsePositive,
-    /// Right, and somebody answers for it.
+    /// It is correct, and a person accepts the risk.
     AcceptRisk,
     /// Counts again; ends a waiver.
     Reopen,
@@ -122,13 +122,13 @@ impl<'a> Ledger<'a> {
         Self { store, repository, clock, redactor: &Secrets }
     }
 
-    /// The same ledger that keeps what this takes out of texts from being written down. Instead of [`Secrets`].
+    /// The same ledger with this redactor instead of [`Secrets`].
     #[must_use]
     pub fn redacting(self, redactor: &'a dyn Redact) -> Self {
         Self { redactor, ..self }
     }
 
-    /// What takes out of texts what must not be written down.
+    /// The redactor.
     pub(crate) fn redactor(&self) -> &'a dyn Redact {
         self.redactor
     }
@@ -149,7 +149,7 @@ impl<'a> Ledger<'a> {
         Rows(self.repository)
     }
 
-    /// Records one claim. Returns only after it is safe. A known finding gets no less bad by this: see
+    /// Records one claim. Returns only after it is durable. This does not lower the level of a known finding: see
     /// [`lower`](Self::lower) for people and [`attest`](Self::attest) for reviewers.
     ///
     /// # Errors
@@ -177,7 +177,8 @@ impl<'a> Ledger<'a> {
         let (id, old) = self.place(tx, plan, claim)?;
         let may_lower = |old: &Finding| speaker == Speaker::Reviewer && old.agent == claim.agent();
         let (report, change) = match (&old, change_of(old.as_ref(), claim)) {
-            // What is there stays as it is, evidence included: a finding can be made harmless by moving it, too.
+            // The existing finding stays unchanged, including its evidence: moving the evidence could also make
+            // it ineffective.
             (Some(old), Change::Lowered) if !may_lower(old) => {
                 (Report::again(plan, old, claim), Change::Kept)
             }
@@ -192,8 +193,8 @@ impl<'a> Ledger<'a> {
         Ok(Recorded { id, change, open, level })
     }
 
-    /// Which finding a claim is about: the chosen id; else the finding of the same identity; else, when one of the
-    /// two points nowhere, the only finding of the same agent and title.
+    /// Which finding a claim refers to: the chosen id; else the finding of the same identity; else, when one of
+    /// the two points nowhere, the only finding of the same agent and title.
     fn place(
         &self,
         tx: &dyn Transaction,
@@ -231,10 +232,11 @@ impl<'a> Ledger<'a> {
             .ok_or_else(|| LedgerError::corrupt("a finding's id", &"all of its forms are taken"))
     }
 
-    /// Takes a finding out of its plan's level: `None` when the plan has no such finding, or when it was closed before.
+    /// Clears a finding, so that it no longer counts for its plan's level: `None` when the plan has no such
+    /// finding, or when it was closed before.
     ///
     /// # Errors
-    /// When the store fails, the plan is unknown, or the id fits several findings.
+    /// When the store fails, the plan is unknown, or the id matches several findings.
     pub fn clear(
         &self,
         plan: &str,
@@ -255,10 +257,10 @@ impl<'a> Ledger<'a> {
         })
     }
 
-    /// Rules on a finding. A waiver needs a reason and somebody who is not the finding's author.
+    /// Rules on a finding. A waiver needs a reason and a person who is not the finding's author.
     ///
     /// # Errors
-    /// When the store fails, plan or finding are unknown or ambiguous, or nobody answers for the ruling.
+    /// When the store fails, plan or finding are unknown or ambiguous, or the ruling has no accountable person.
     pub fn rule(
         &self,
         plan: &str,
@@ -312,10 +314,10 @@ impl<'a> Ledger<'a> {
         })
     }
 
-    /// Makes a finding less bad, by a person's word. `None` when it is not worse than that already.
+    /// Lowers a finding's level on behalf of a person. `None` when it is not higher already.
     ///
     /// # Errors
-    /// When the store fails, plan or finding are unknown or ambiguous, or nobody answers for it.
+    /// When the store fails, plan or finding are unknown or ambiguous, or there is no accountable person.
     pub fn lower(
         &self,
         plan: &str,
@@ -351,7 +353,7 @@ impl<'a> Ledger<'a> {
         })
     }
 
-    /// Who of a council reported on a plan; `None` when it has not met.
+    /// The attestation of a plan; `None` when the council has not run.
     ///
     /// # Errors
     /// When the store fails.
@@ -359,7 +361,7 @@ impl<'a> Ledger<'a> {
         self.look(|view| get(view, Space::Council, &self.rows().attestation(plan), "an attestation"))
     }
 
-    /// Notes that a council is about to look at a tree.
+    /// Records that a council is about to review a tree.
     ///
     /// # Errors
     /// When the store fails.
@@ -374,7 +376,7 @@ impl<'a> Ledger<'a> {
         self.change(|tx| self.append(tx, Event::Opened(opened)))
     }
 
-    /// Records what a council found and who of it reported, at once. A reviewer may lower what it reported itself.
+    /// Records a council's findings and attestation in one transaction. A reviewer may lower its own findings.
     ///
     /// # Errors
     /// When the store fails.
@@ -387,7 +389,7 @@ impl<'a> Ledger<'a> {
         })
     }
 
-    /// What the gate last said of a tree.
+    /// The gate's last judgement of a tree.
     ///
     /// # Errors
     /// When the store fails.
@@ -395,7 +397,7 @@ impl<'a> Ledger<'a> {
         self.look(|view| get(view, Space::Council, &self.rows().judgement(tree), "a gate's judgement"))
     }
 
-    /// Records what the gate says of a tree.
+    /// Records the gate's judgement of a tree.
     ///
     /// # Errors
     /// When the store fails.
@@ -403,7 +405,7 @@ impl<'a> Ledger<'a> {
         self.change(|tx| self.append(tx, Event::Judged(judgement)))
     }
 
-    /// How a commit went around the gate, if it did.
+    /// The bypass of a commit, if there is one.
     ///
     /// # Errors
     /// When the store fails.
@@ -411,7 +413,7 @@ impl<'a> Ledger<'a> {
         self.look(|view| get(view, Space::Council, &self.rows().bypass(commit), "a bypass"))
     }
 
-    /// Records commits that went around the gate. Those already known are left alone.
+    /// Records commits that bypassed the gate. Known ones are skipped.
     ///
     /// # Errors
     /// When the store fails.
@@ -431,7 +433,7 @@ impl<'a> Ledger<'a> {
         })
     }
 
-    /// Reopens what was waived until now.
+    /// Reopens findings whose waiver has expired.
     fn end_waivers(&self) -> Result<(), LedgerError> {
         let ended = self.rows().ended(self.now());
         let due = self.look(|view| Ok(!view.scan(Space::Finding, &ended.clone().limit(1))?.is_empty()))?;
@@ -481,7 +483,7 @@ impl<'a> Ledger<'a> {
     }
 }
 
-/// What a claim changes about the finding as it was.
+/// How a claim changes an existing finding.
 fn change_of(old: Option<&Finding>, claim: &Claim) -> Change {
     let Some(old) = old else { return Change::New };
     if matches!(old.disposition, Disposition::Fixed(_)) {

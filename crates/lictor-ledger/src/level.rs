@@ -1,3 +1,3 @@
-//! How bad a finding is. The stop gate speaks of levels too, so they are the model's.
+//! The severity of a finding. Defined in `lictor-core`, because the stop gate uses levels too.
 
 pub use lictor_core::level::{Level, NotALevel};

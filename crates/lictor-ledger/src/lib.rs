@@ -1,15 +1,17 @@
-//! The findings ledger: what reviewers found, what became of it, and whether that lets work be committed.
+//! The findings ledger: reviewers' findings, their dispositions, and whether work may be committed.
 //!
-//! * [`Claim`], [`Finding`], [`Evidence`], [`PlanVerdict`] are the pure model. A plan's level is always worked out from
-//!   its open findings and never stored.
-//! * [`Ledger`] keeps them in a [`lictor_store::Store`]: one event and one change of the projection per transaction.
-//!   Nothing is removed; clearing and waiving are events by somebody who gives a reason.
-//! * [`binding`] ties evidence to content. A finding counts for the trees that hold what the reviewer saw.
+//! * [`Claim`], [`Finding`], [`Evidence`], [`PlanVerdict`] are the pure model. A plan's level is always computed
+//!   from its open findings and never stored.
+//! * [`Ledger`] keeps them in a [`lictor_store::Store`]: one event and one change of the projection per
+//!   transaction. Nothing is removed; clearing and waiving are events with an author and a reason.
+//! * [`binding`] ties evidence to content. A finding counts for the trees that contain what the reviewer saw.
 //! * [`council`] runs reviewers and attests that each of them reported; [`gate`] judges trees.
-//! * [`sarif`] and [`jsonl`] let findings in and out; [`render`] shows them; [`hooks`] puts the gate into git.
+//! * [`sarif`] and [`jsonl`] import and export findings; [`render`] displays them; [`hooks`] installs the gate in
+//!   git.
 //!
-//! It does not decide who may clear or waive: that agents cannot is the business of the guards. It does not read policy
-//! files: `councils:` arrives as [`council::Councils`]. It does not open stores or look for repositories by itself.
+//! It does not decide who may clear or waive: the guards ensure that agents cannot. It does not read policy
+//! files: `councils:` arrives as [`council::Councils`]. It does not open stores or look for repositories by
+//! itself.
 
 pub mod binding;
 pub mod council;

@@ -1,4 +1,4 @@
-//! What is wrong with JSON that somebody else wrote, for people who did not write the reader.
+//! Readable messages for invalid JSON from other programs.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::error::Category;
 #[cfg(test)]
 mod tests;
 
-/// JSON that is not what was expected.
+/// Invalid JSON, or JSON of another shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misread {
     /// The line it was noticed in, counted from one.
@@ -40,8 +40,7 @@ impl From<serde_json::Error> for Misread {
     }
 }
 
-/// What the reader says of JSON with another content than it wants. What it does not say in one of its usual sentences
-/// was said by us.
+/// Rewrites the usual messages of the JSON parser. Any other message comes from this crate.
 fn in_words(said: &str) -> String {
     if let Some(field) = said.strip_prefix("missing field ") {
         return format!("{field} is missing");

@@ -1,4 +1,4 @@
-//! Text from reviewers, made safe to print: it can neither move the cursor nor forge a line.
+//! Makes text from reviewers safe to print: it can neither move the cursor nor forge a line.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ fn reorders(character: char) -> bool {
     matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Whether text holds nothing that [`Plain`] would escape.
+/// Whether text contains nothing that [`Plain`] would escape.
 pub(crate) fn is_plain(text: &str) -> bool {
     !text.chars().any(|character| character.is_control() || reorders(character))
 }

@@ -1,4 +1,5 @@
-//! Running a program that a policy names: no shell, a scrubbed environment, a time limit that ends the whole process group.
+//! Runs a program that a policy names: no shell, a scrubbed environment, a time limit that ends the whole process
+//! group.
 
 use std::ffi::OsString;
 use std::io::{Read, Write as _};
@@ -15,7 +16,7 @@ mod tests;
 
 /// The most that a program may print.
 const MAX_OUTPUT: usize = 16 * 1024 * 1024;
-/// The most of its standard error that is kept.
+/// How much of its standard error is kept.
 const MAX_STDERR: usize = 16 * 1024;
 /// How long output may take to arrive after the process has ended.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -35,19 +36,19 @@ pub enum Ended {
     TooMuchOutput,
 }
 
-/// What came of a program.
+/// The result of a program.
 #[derive(Debug)]
 pub struct Output {
     /// How it ended.
     pub ended: Ended,
     /// What it printed.
     pub stdout: Vec<u8>,
-    /// The beginning of what it complained about.
+    /// The beginning of its standard error.
     pub stderr: String,
 }
 
-/// The environment that programs get: enough to find themselves, their home and the repository. Where Rust is not
-/// installed in the home directory, as in containers, `cargo` finds nothing without its two.
+/// The environment of programs: enough to find programs, the home directory and the repository. `CARGO_HOME` and
+/// `RUSTUP_HOME` are needed where Rust is not installed in the home directory, as in containers.
 pub(crate) fn environment() -> Vec<(OsString, OsString)> {
     std::env::vars_os()
         .filter(|(name, _)| {
@@ -59,7 +60,7 @@ pub(crate) fn environment() -> Vec<(OsString, OsString)> {
         .collect()
 }
 
-/// Runs a program to its end, or to the end of the time it is given.
+/// Runs a program to its end or to the time limit.
 #[must_use]
 pub fn run(argv: &[String], dir: &Path, stdin: &[u8], patience: Duration) -> Output {
     let not_started =
@@ -75,8 +76,7 @@ pub fn run(argv: &[String], dir: &Path, stdin: &[u8], patience: Duration) -> Out
         Ok(child) => child,
         Err(error) => return not_started(format!("cannot start `{program}`: {error}")),
     };
-    // Threads that outlive the child's group (a grandchild that left it may hold the pipes) are left behind, not
-    // waited for.
+    // Threads that outlive the child's group (a grandchild that left it may hold the pipes) are not joined.
     if let Some(mut pipe) = child.stdin.take() {
         let bytes = stdin.to_vec();
         std::thread::spawn(move || _ = pipe.write_all(&bytes));
@@ -90,7 +90,7 @@ pub fn run(argv: &[String], dir: &Path, stdin: &[u8], patience: Duration) -> Out
     Output { ended, stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() }
 }
 
-/// Reads to the end in a thread of its own; `false` when more came than is kept.
+/// Reads to the end in a thread of its own; `false` when the output was truncated.
 fn collect(pipe: Option<impl Read + Send + 'static>, most: usize) -> mpsc::Receiver<(Vec<u8>, bool)> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -106,7 +106,7 @@ fn collect(pipe: Option<impl Read + Send + 'static>, most: usize) -> mpsc::Recei
     receiver
 }
 
-/// Waits without reaping, so that the process group cannot be somebody else's by the time it is ended.
+/// Waits without reaping, so that the process group id cannot be reused before the group is killed.
 fn wait(child: &mut Child, deadline: Option<Instant>) -> Ended {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let Some(pid) = pid else { return Ended::Signal };
@@ -119,7 +119,7 @@ fn wait(child: &mut Child, deadline: Option<Instant>) -> Ended {
     });
     let left = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
     let in_time = receiver.recv_timeout(left).is_ok();
-    // Whoever is left of the group must not go on, whether its leader ended by itself or not.
+    // The rest of the group must not continue, whether its leader ended by itself or not.
     _ = kill_process_group(pid, Signal::KILL);
     let status = child.wait();
     match status {

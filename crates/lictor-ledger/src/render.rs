@@ -1,4 +1,4 @@
-//! How findings, verdicts and the gate's answer look.
+//! Renders findings, verdicts and the gate's outcome.
 
 pub mod github;
 pub mod json;

@@ -1,4 +1,5 @@
-//! What the ledger needs to know of a version-controlled project. [`Git`] asks `git`; tests bring their own.
+//! The ledger's interface to a version-controlled project. [`Git`] implements it with `git`; tests have their
+//! own.
 
 mod command;
 mod commit_args;
@@ -39,7 +40,7 @@ pub enum RepositoryError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system error.
         source: std::io::Error,
     },
 }
@@ -77,7 +78,7 @@ pub struct Changes {
     pub renamed: HashMap<String, String>,
 }
 
-/// What the ledger asks of a repository. Paths are relative to the root and use `/`.
+/// The operations of a repository. Paths are relative to the root and use `/`.
 pub trait Repository: Sync {
     /// Which repository: the same in all of its work trees.
     fn id(&self) -> &RepositoryId;
@@ -97,7 +98,7 @@ pub trait Repository: Sync {
     /// As [`index_tree`](Self::index_tree).
     fn commit_tree(&self, args: &CommitArgs, dir: &Path) -> Result<String, RepositoryError>;
 
-    /// The commit of that name; `None` when there is none, as before the first commit.
+    /// The commit with this name; `None` when there is none, as before the first commit.
     ///
     /// # Errors
     /// When git fails.
@@ -121,7 +122,8 @@ pub trait Repository: Sync {
     /// When git fails.
     fn blobs(&self, tree: &str, paths: &[String]) -> Result<Vec<Option<String>>, RepositoryError>;
 
-    /// The contents of blobs; `None` where the repository does not have one (any more), or it is too large to look into.
+    /// The contents of blobs; `None` where the repository does not have one (any more), or it is too large to
+    /// read.
     ///
     /// # Errors
     /// When git fails.
@@ -133,7 +135,7 @@ pub trait Repository: Sync {
     /// When git fails.
     fn work_files(&self, paths: &[String]) -> Result<Vec<Option<WorkFile>>, RepositoryError>;
 
-    /// The tree that everything in the work tree would make, files that git ignores left out.
+    /// The tree of the whole work tree, without ignored files.
     ///
     /// # Errors
     /// When git fails.

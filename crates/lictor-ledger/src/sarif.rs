@@ -1,4 +1,4 @@
-//! SARIF 2.1.0, in and out. What Lictor exports it imports unchanged; what other tools say is mapped.
+//! SARIF 2.1.0, in and out. Lictor's own exports are imported unchanged; other tools' results are mapped.
 
 mod export;
 mod import;
@@ -15,5 +15,5 @@ const VERSION: &str = "2.1.0";
 /// Where the format is described.
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// The property that holds what SARIF has no words for.
+/// The property for fields that SARIF does not have.
 const OWN: &str = "lictor";

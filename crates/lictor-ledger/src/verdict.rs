@@ -1,4 +1,4 @@
-//! What a plan's findings amount to.
+//! The verdict of a plan.
 
 use lictor_core::Timestamp;
 
@@ -6,7 +6,7 @@ use crate::finding::Finding;
 use crate::identity::PlanHash;
 use crate::level::Level;
 
-/// How many open findings there are of each level. Level and summary are always worked out from it.
+/// How many open findings there are of each level. Level and summary are always computed from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Tally {
     low: u32,
@@ -81,7 +81,7 @@ impl Tally {
     }
 }
 
-/// A plan's findings and what they amount to.
+/// A plan's findings and their verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanVerdict {
     /// The plan.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::identity::PlanHash;
 
-/// The proof that a council looked at a plan: one entry for each reviewer that had to.
+/// The attestation that a council reviewed a plan: one entry for each required reviewer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attestation {
     /// The plan.
@@ -57,7 +57,7 @@ pub enum State {
         /// How long it was given.
         after_millis: u64,
     },
-    /// It ended well and said nothing where a report was due.
+    /// It succeeded but gave no report although one was required.
     Missing,
 }
 

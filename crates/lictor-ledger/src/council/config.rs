@@ -15,14 +15,14 @@ mod tests;
 /// The councils of a policy, by name.
 pub type Councils = BTreeMap<String, Council>;
 
-/// Reviewers that look at the same files at the same moment.
+/// Reviewers that review the same files at the same moment.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Council {
     /// When it meets.
     #[serde(default)]
     pub on: Vec<Trigger>,
-    /// What it looks at.
+    /// What it reviews.
     #[serde(default)]
     pub scope: Scope,
     /// Whether its findings and its absence stop a commit.
@@ -75,8 +75,8 @@ impl<'de> Deserialize<'de> for Globs {
 }
 
 impl Globs {
-    /// Whether any of the patterns fits. `**/x` fits `x` at the top too, `{a,b}` is a choice, and a pattern without a
-    /// slash fits the last part of the path.
+    /// Whether any of the patterns matches. `**/x` matches `x` at the top too, `{a,b}` is a choice, and a pattern
+    /// without a slash matches the last part of the path.
     #[must_use]
     pub fn fit(&self, path: &str) -> bool {
         fits(&self.0, path)
@@ -93,7 +93,7 @@ pub(crate) fn fits(globs: &[String], path: &str) -> bool {
     })
 }
 
-/// What a council looks at.
+/// What a council reviews.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Scope {
     /// Which files.
@@ -172,7 +172,7 @@ impl Scope {
     }
 }
 
-/// One reviewer: a program that looks at files and reports.
+/// One reviewer: a program that reads files and reports findings.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reviewer {
@@ -181,7 +181,7 @@ pub struct Reviewer {
     /// The program and its arguments. No shell.
     #[serde(default)]
     pub command: Vec<String>,
-    /// What of the project decides what the program does, to be pinned with it.
+    /// The project files that determine what the program does, to be pinned with it.
     #[serde(default)]
     pub reads: Vec<String>,
     /// A ready-made command with its format.
@@ -196,10 +196,10 @@ pub struct Reviewer {
     /// Which of the files it is for; all when empty.
     #[serde(default)]
     pub globs: Vec<String>,
-    /// How bad a failure is when all it reports is an exit code.
+    /// The level of a failure if the reviewer only reports an exit code.
     #[serde(default)]
     pub level: Option<Level>,
-    /// An agent that is handed the plan and reports by token, instead of a program.
+    /// An agent that receives the plan and reports with a token, instead of a program.
     #[serde(default)]
     pub agent: bool,
 }
@@ -242,7 +242,7 @@ pub struct Budget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Patience(pub Duration);
 
-/// Text that is no length of time.
+/// Text that is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a length of time: write 500ms, 30s, 5m, 1h or 30d")]
 pub struct BudgetError(String);
@@ -309,7 +309,7 @@ pub enum CouncilError {
     },
 }
 
-/// How long a reviewer may take when nobody says.
+/// The default timeout of a reviewer.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Reviewer {
@@ -321,10 +321,10 @@ impl Reviewer {
 }
 
 impl Council {
-    /// What the shape of the file cannot say.
+    /// Checks what the schema of the file cannot express.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All errors.
     pub fn check(&self, name: &str) -> Result<(), Vec<CouncilError>> {
         let mut wrong = Vec::new();
         if self.reviewers.is_empty() {
@@ -344,7 +344,8 @@ impl Council {
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
     }
 
-    /// Whether it meets on this trigger. A trigger without patterns is compared as it is; a saved file is matched.
+    /// Whether it meets on this trigger. A trigger without patterns is compared for equality; a saved file is
+    /// matched against the patterns.
     #[must_use]
     pub fn meets(&self, trigger: &Trigger, saved: Option<&str>) -> bool {
         self.on.iter().any(|on| match (on, trigger) {

@@ -1,4 +1,4 @@
-//! Who has to look at what: worked out before anybody does, under a name that stands for exactly that.
+//! Review plans: who must review what, computed before the review, under a hash that identifies exactly that.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,18 @@ use crate::repository::{Changes, Repository, RepositoryError};
 /// The moment a council meets.
 #[derive(Debug, Clone)]
 pub struct Situation<'a> {
-    /// The tree that is looked at.
+    /// The tree to review.
     pub tree: &'a str,
-    /// What leads to it from what was there before.
+    /// The changes from the previous tree to it.
     pub changes: &'a Changes,
-    /// Files that are looked at whatever the scope says: those that were just saved.
+    /// Files that are reviewed regardless of the scope: those that were just saved.
     pub saved: &'a [String],
 }
 
-/// Who has to look at what.
+/// Who must review what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Plan {
-    /// Stands for everything below, the reviewers' commands and the repository.
+    /// Identifies everything below, the reviewers' commands and the repository.
     pub plan_hash: PlanHash,
     /// The council.
     pub council: String,
@@ -65,10 +65,10 @@ pub enum PlanError {
     Unnamed,
 }
 
-/// Plans what a council looks at.
+/// Computes what a council reviews.
 ///
 /// # Errors
-/// When the repository gives no answer, or the files exceed the council's budget.
+/// When the repository cannot be read, or the files exceed the council's budget.
 pub fn plan(
     repository: &dyn Repository,
     name: &str,
@@ -113,7 +113,8 @@ pub fn plan(
     })
 }
 
-/// Everything that a review depends on. Lists carry their length, so that nothing can slide from one to the next.
+/// A digest of everything that a review depends on. Lists have a length prefix, so that items cannot move from
+/// one list to the next.
 fn digest(
     repository: &str,
     name: &str,

@@ -50,8 +50,9 @@ pub(super) fn installed(program: &str) -> bool {
     })
 }
 
-/// Ruff calls everything an error, the order of imports too. Code that cannot run is HIGH: what it cannot read (`E9`),
-/// and names and statements that fail when they are reached (`F63`, `F7`, `F82`). The rest is MEDIUM, as with clippy.
+/// Ruff reports everything as an error, even import order. Code that cannot run is HIGH: syntax errors (`E9`),
+/// and names and statements that fail when they are executed (`F63`, `F7`, `F82`). The rest is MEDIUM, as with
+/// clippy.
 pub(super) fn grade_ruff(claim: Claim) -> Claim {
     const CANNOT_RUN: [&str; 6] = ["invalid-syntax", "SyntaxError", "E9", "F63", "F7", "F82"];
     let high = CANNOT_RUN.iter().any(|rule| claim.title().starts_with(rule));
@@ -92,7 +93,7 @@ struct Span {
     label: Option<String>,
 }
 
-/// What `cargo clippy --message-format=json` reports. Errors are HIGH, warnings MEDIUM; the rest is talk.
+/// What `cargo clippy --message-format=json` reports. Errors are HIGH, warnings MEDIUM; the rest is ignored.
 pub(super) fn read_clippy(stdout: &str, agent: &str) -> Result<Vec<Claim>, String> {
     let mut claims = Vec::new();
     for line in stdout.lines().filter(|line| line.starts_with('{')) {

@@ -1,4 +1,4 @@
-//! From what a reviewer printed to what it claims.
+//! Parses a reviewer's output into claims.
 
 use super::attestation::State;
 use super::config::{Format, Preset, Reviewer};
@@ -11,7 +11,7 @@ use crate::{jsonl, sarif};
 #[cfg(test)]
 mod tests;
 
-/// How a reviewer ended and what it claims. Claims that can be read count even when the rest makes no sense.
+/// The state of a reviewer and its claims. Readable claims count even when the rest is invalid.
 pub(super) fn read(reviewer: &Reviewer, output: &Output, root: &std::path::Path) -> (State, Vec<Claim>) {
     let code = match &output.ended {
         Ended::Code(code) => *code,

@@ -1,4 +1,4 @@
-//! A council meets: its reviewers run side by side, and what came of it is attested.
+//! Runs a council: its reviewers run in parallel, and the result is attested.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,7 +17,7 @@ use crate::repository::{Repository, RepositoryError};
 /// The most reviewers that run at once.
 const AT_ONCE: usize = 8;
 
-/// Says why a reviewer's program must not run, if it must not.
+/// Returns an error with the reason if a reviewer's program must not run.
 pub type Trust<'a> = dyn Fn(&str, &Reviewer) -> Result<(), String> + Sync + 'a;
 
 /// Where and under whose eyes a council meets.
@@ -30,7 +30,7 @@ pub struct Setting<'a> {
     pub place: Where,
     /// Whether a reviewer's program may run.
     pub trust: &'a Trust<'a>,
-    /// What agents among the reviewers have reported on the plan.
+    /// The reports of agent reviewers on the plan.
     pub heard: &'a (dyn Fn(&str) -> Option<State> + Sync),
     /// Told as it happens, from several threads.
     pub progress: &'a (dyn Fn(&Progress<'_>) + Sync),
@@ -45,9 +45,9 @@ impl std::fmt::Debug for Setting<'_> {
 /// Where reviewers look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Where {
-    /// In the work tree if it is the plan's tree, else in a copy: whoever commits or asks waits for the answer.
+    /// In the work tree if it equals the plan's tree, else in a copy: the caller waits for the result.
     InPlace,
-    /// In a copy, always: work goes on meanwhile, and what is attested must be what was looked at.
+    /// Always in a copy: work continues meanwhile, and the attestation must be for the reviewed content.
     Aside,
 }
 
@@ -68,7 +68,7 @@ pub enum Progress<'a> {
         /// What it did.
         reported: &'a Reported,
     },
-    /// The same plan was attested before; nobody has to look again.
+    /// The same plan was attested before; no new review is needed.
     Reused {
         /// The council.
         council: &'a str,
@@ -77,18 +77,19 @@ pub enum Progress<'a> {
     },
 }
 
-/// Lets every reviewer look at the plan's files as they are in the plan's tree.
+/// Runs every reviewer on the plan's files as they are in the plan's tree.
 ///
 /// # Errors
-/// When the tree cannot be laid out for reviewers to look at. What goes wrong with a reviewer is not an error but a
-/// state of the attestation.
+/// When the tree cannot be checked out for reviewers. A failed reviewer is not an error but a state of the
+/// attestation.
 pub fn run(
     plan: &Plan,
     council: &Council,
     setting: &Setting<'_>,
 ) -> Result<(Attestation, Vec<Claim>), RepositoryError> {
     let root = setting.repository.root();
-    // Reviewers see what would be committed. Mostly that is what lies in the work tree; if not, it is laid out elsewhere.
+    // Reviewers see what would be committed. Usually that equals the work tree; if not, it is checked out
+    // elsewhere.
     let elsewhere = if setting.place == Where::Aside || setting.repository.differs(&plan.tree)? {
         let dir = tempfile::tempdir()
             .map_err(|source| RepositoryError::Io { path: std::env::temp_dir(), source })?;
@@ -124,7 +125,7 @@ pub fn run(
         reviewers.push(reported);
         claims.append(&mut found);
     }
-    // A reviewer whose thread did not come back has not reported.
+    // A reviewer whose thread did not return has not reported.
     for reviewer in &council.reviewers {
         if !reviewers.iter().any(|reported| reported.name == reviewer.name) {
             reviewers.push(Reported { name: reviewer.name.clone(), state: State::Missing, millis: 0 });
@@ -171,7 +172,7 @@ fn one(
     (Reported { name: reviewer.name.clone(), state, millis }, claims)
 }
 
-/// The command and its standard input, or how the reviewer ended before it began.
+/// The command and its standard input, or the final state of a reviewer that cannot start.
 fn prepare(
     plan: &Plan,
     reviewer: &Reviewer,
@@ -214,7 +215,7 @@ fn prepare(
     Ok((argv, call.to_string().into_bytes()))
 }
 
-/// A program named by a path is the one in the work tree, wherever it runs.
+/// A program with a path is the one in the work tree, wherever it runs.
 fn located(command: &[String], root: &Path) -> Vec<String> {
     let mut argv = command.to_vec();
     if let Some(program) = argv.first_mut()

@@ -1,4 +1,4 @@
-//! How the gate comes to its answer.
+//! The evaluation of the gate.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::repository::{Changes, Commit, Repository, RepositoryError};
 
 /// How many findings a block lists.
 const SHOWN: usize = 20;
-/// How many findings are looked up in the repository at once.
+/// How many findings are checked in the repository at once.
 const BATCH: usize = 256;
 /// How far back commits are followed.
 const MAX_COMMITS: usize = 1_000;
@@ -44,7 +44,7 @@ impl std::fmt::Debug for Gate<'_> {
     }
 }
 
-/// What keeps the gate or a council from an answer.
+/// Why the gate or a council has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
     /// The record failed.
@@ -58,17 +58,17 @@ pub enum Trouble {
     Plan(#[from] PlanError),
 }
 
-/// A finding whose place in the tree has not been looked up yet.
+/// A finding whose place in the tree has not been checked yet.
 type Waiting = (PlanHash, FindingId, Vec<Evidence>);
 
-/// One tree to judge and what leads to it.
+/// One tree to judge and the changes that lead to it.
 struct Candidate {
     tree: String,
     changes: Changes,
 }
 
 impl Gate<'_> {
-    /// Judges, and records the judgement. Never fails: what it cannot tell, it blocks as long as anything is guarded.
+    /// Judges, and records the judgement. Never fails: on errors it blocks as long as there is anything to guard.
     #[must_use]
     pub fn judge(&self, event: &GateEvent) -> GateOutcome {
         let mut seen = Seen::default();
@@ -86,7 +86,7 @@ impl Gate<'_> {
         }
     }
 
-    /// Notes when the commit that was just made had not passed the gate.
+    /// Records a bypass if the latest commit had not passed the gate.
     ///
     /// # Errors
     /// When the record or the repository cannot be read.
@@ -97,10 +97,10 @@ impl Gate<'_> {
         Ok(bypass)
     }
 
-    /// What a council would look at when asked by name: the index for a staged scope, else the work tree.
+    /// What a council would review when run by name: the index for a staged scope, else the work tree.
     ///
     /// # Errors
-    /// When the repository gives no answer, or the files exceed the council's budget.
+    /// When the repository cannot be read, or the files exceed the council's budget.
     pub fn plan(&self, name: &str, council: &Council) -> Result<Plan, Trouble> {
         let tree = match council.scope.files {
             ScopeFiles::Staged => self.repository.index_tree()?,
@@ -110,11 +110,11 @@ impl Gate<'_> {
         Ok(plan(self.repository, name, council, &Situation { tree: &tree, changes: &changes, saved: &[] })?)
     }
 
-    /// What a council would look at while somebody works: always the work tree. Nothing is about to be committed, so a
-    /// staged scope means the files that were saved, and when none were, all that has changed.
+    /// What a council would review during work: always the work tree. There is no commit, so a staged scope means
+    /// the saved files, or all changes if none were saved.
     ///
     /// # Errors
-    /// When the repository gives no answer, or the files exceed the council's budget.
+    /// When the repository cannot be read, or the files exceed the council's budget.
     pub fn plan_at_work(&self, name: &str, council: &Council, saved: &[String]) -> Result<Plan, Trouble> {
         let tree = self.repository.work_tree()?;
         let changes = if council.scope.files == ScopeFiles::Staged && !saved.is_empty() {
@@ -125,7 +125,7 @@ impl Gate<'_> {
         Ok(plan(self.repository, name, council, &Situation { tree: &tree, changes: &changes, saved })?)
     }
 
-    /// What leads to a tree from the last commit that the gate let pass.
+    /// The changes from the last commit that passed the gate to a tree.
     fn since_passed(&self, tree: &str) -> Result<Changes, Trouble> {
         let base = self.last_passed()?.map(|commit| commit.tree);
         Ok(self.repository.changes(base.as_deref(), tree)?)
@@ -166,7 +166,7 @@ impl Gate<'_> {
         Ok(Some(blocked))
     }
 
-    /// What to judge, and whether commits are among it that had gone around the gate.
+    /// The trees to judge. Notes commits among them that bypassed the gate.
     fn candidates(&self, event: &GateEvent, seen: &mut Seen) -> Result<(Vec<Candidate>, bool), Trouble> {
         let since_head = |tree: String| -> Result<Candidate, Trouble> {
             Ok(Candidate { changes: self.since_passed(&tree)?, tree })
@@ -222,7 +222,7 @@ impl Gate<'_> {
         })
     }
 
-    /// The commit that a push ends with and those that the remote does not have.
+    /// The last commit of a push, and those that the remote lacks.
     fn pushed(&self, pushed: &PushedRef) -> Result<Option<(Commit, Vec<Commit>)>, Trouble> {
         let Some(local) = &pushed.local else { return Ok(None) };
         let Some(tip) = self.repository.commit(local)? else { return Ok(None) };
@@ -236,8 +236,8 @@ impl Gate<'_> {
         Ok(Some((tip, new)))
     }
 
-    /// The newest commit before the one to be made that did not go around the gate: what went around it is looked at
-    /// again together with what is new, so that amending a bypass does not make it good.
+    /// The newest earlier commit that did not bypass the gate. Commits that did are reviewed again together with
+    /// the new changes, so that amending a bypass does not legitimise it.
     fn last_passed(&self) -> Result<Option<Commit>, Trouble> {
         let mut commit = self.repository.commit("HEAD")?;
         for _ in 0..MAX_COMMITS {
@@ -267,7 +267,7 @@ impl Gate<'_> {
         }))
     }
 
-    /// Lets the councils of the event look, unless they have looked at exactly this before.
+    /// Runs the councils of the event, unless they have reviewed exactly this before.
     fn review(
         &self,
         event: &GateEvent,
@@ -327,10 +327,10 @@ impl Gate<'_> {
         if council.guardrail { blocked.reasons.push(what) } else { seen.notes.push(what) }
     }
 
-    /// Lets a council look at a plan, and records at once what it found and who of it reported.
+    /// Runs a council on a plan, and records its findings and attestation in one transaction.
     ///
     /// # Errors
-    /// When the record or the repository fails. What goes wrong with a reviewer is in the attestation.
+    /// When the record or the repository fails. Failures of reviewers are in the attestation.
     pub fn convene(
         &self,
         event: &str,
@@ -362,7 +362,7 @@ impl Gate<'_> {
         Ok(attestation)
     }
 
-    /// Adds every open finding that blocks, counts here, and whose evidence is in the tree.
+    /// Adds every open blocking finding that applies here and has evidence in the tree.
     fn look_for_findings(
         &self,
         candidate: &Candidate,
@@ -431,7 +431,7 @@ impl Gate<'_> {
     }
 }
 
-/// The councils that have to look at what wants to pass.
+/// The councils that must review the event.
 fn concerned<'a>(
     councils: &'a Councils,
     event: &GateEvent,
@@ -453,8 +453,8 @@ fn concerned<'a>(
     })
 }
 
-/// What the record alone says, where there is no repository to look at: every open finding that blocks counts, wherever its
-/// code is, and a council that would have to look first has not.
+/// The judgement from the record alone, without a repository: every open blocking finding counts, wherever its
+/// code is, and required councils count as missing.
 #[must_use]
 pub fn judge_by_record(
     ledger: &Ledger<'_>,
@@ -509,15 +509,15 @@ fn is_guarded(councils: &Councils, alone: bool, council: Option<&str>) -> bool {
         .map_or_else(|| guards(councils, alone), |council| council.guardrail)
 }
 
-/// Whether anything is to be stopped at all. Without councils, findings stop commits unless somebody has said that they do
-/// not (`alone`).
+/// Whether there is anything to guard. Without councils, findings stop commits if `alone` is set, which a policy
+/// can disable.
 #[must_use]
 pub fn guards(councils: &Councils, alone: bool) -> bool {
     (councils.is_empty() && alone) || councils.values().any(|council| council.guardrail)
 }
 
-/// Whether the same reviewer of the same council has looked at the finding's files in this very tree. What it still
-/// finds there is recorded under the new plan; what it does not, is settled here.
+/// Whether the same reviewer of the same council has reviewed the finding's files in exactly this tree. What it
+/// still finds there is recorded under the new plan; the old finding no longer counts.
 fn checked_again(plan: &PlanHash, council: Option<&str>, finding: &Watch, attested: &[Attestation]) -> bool {
     attested.iter().any(|attestation| {
         attestation.plan != *plan
@@ -535,8 +535,8 @@ fn ways_on(blocker: &Blocker) -> [String; 3] {
     ]
 }
 
-/// Open findings of at least this level that are about what is in the work tree now, worst first, at most so many: the
-/// same ones that would count if all of it were committed.
+/// Open findings of at least this level with evidence in the current work tree, worst first, at most `most`:
+/// those that would count if the whole work tree were committed.
 ///
 /// # Errors
 /// When the record or the repository fails.

@@ -1,4 +1,4 @@
-//! What can go wrong with the ledger.
+//! Errors of the ledger.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use lictor_store::StoreError;
 
 use crate::identity::{Ambiguous, FindingId, PlanHash};
 
-/// Why the ledger could not do what it was asked.
+/// Why an operation of the ledger failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LedgerError {
@@ -48,7 +48,7 @@ pub enum LedgerError {
         /// Who tried.
         by: String,
     },
-    /// Somebody spoke in a reviewer's name who may not.
+    /// A report in a reviewer's name without permission.
     #[error(
         "`{reviewer}` cannot report on plan {plan}: {why}; a person hands out plans with `lictor council plan`"
     )]
@@ -63,7 +63,7 @@ pub enum LedgerError {
     /// A plan that still stops something.
     #[error("plan {0} has open findings that stop commits; clear or waive them first")]
     StillOpen(PlanHash),
-    /// A ruling nobody answers for.
+    /// A ruling without an accountable person.
     #[error("a {0} needs {1}")]
     Unaccountable(&'static str, &'static str),
     /// A waiver that has already ended.

@@ -1,4 +1,4 @@
-//! What the ledger writes into the log. State is a fold of these.
+//! The ledger's log events. State is a fold of these.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::identity::{FindingId, PlanHash};
 use crate::ledger::LedgerError;
 use crate::level::Level;
 
-/// What a report changed, seen from the ledger as it was.
+/// How a report changed the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// The finding was not known.
@@ -28,7 +28,7 @@ pub enum Change {
     Confirmed,
     /// It had been closed and is open again.
     Reopened,
-    /// It was said to be less bad by somebody who cannot lower it, and stays as it was.
+    /// A lower level was reported by a source that may not lower it; it stays as it was.
     Kept,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// What a claim says.
+    /// The report of a claim.
     pub(crate) fn of(plan: &PlanHash, id: &FindingId, claim: &Claim) -> Self {
         Self {
             plan: plan.clone(),
@@ -78,8 +78,8 @@ impl Report {
         }
     }
 
-    /// The same with the places that a finding had before: it counts as long as one of them is there, and who can
-    /// take one away can take the finding away.
+    /// The same with the earlier places of the finding: it counts as long as one of them exists, so removing a
+    /// place could disable the finding.
     pub(crate) fn beside(mut self, old: &Finding) -> Self {
         if !self.evidence.is_empty() {
             let new = std::mem::take(&mut self.evidence);
@@ -91,7 +91,7 @@ impl Report {
         self
     }
 
-    /// A finding as it is, which a claim wanted to lower.
+    /// An unchanged finding that a claim tried to lower.
     pub(crate) fn again(plan: &PlanHash, old: &Finding, claim: &Claim) -> Self {
         Self {
             plan: plan.clone(),
@@ -106,7 +106,7 @@ impl Report {
     }
 }
 
-/// A person's word that a finding is less bad than its reviewer said.
+/// A person's decision to lower a finding's level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Regraded {
     pub(crate) plan: PlanHash,
@@ -161,7 +161,7 @@ pub(crate) struct Heard {
     pub(crate) state: State,
 }
 
-/// A plan was taken out of the lists.
+/// A plan was removed from the lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Purged {
     pub(crate) plan: PlanHash,
@@ -179,7 +179,7 @@ pub(crate) struct Summoned {
     pub(crate) saved: Vec<String>,
 }
 
-/// Every call for a council up to that place in the log is settled.
+/// All summons of a council up to this position in the log are settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Answered {
     pub(crate) council: String,
@@ -332,13 +332,13 @@ fn with<T: DeserializeOwned>(body: &str, event: fn(T) -> Event) -> Result<(Strin
 pub struct Step {
     /// When.
     pub at: Timestamp,
-    /// What happened: the kind of the event without its first word (`recorded`, `raised`, `cleared`, …).
+    /// The kind of the event without its first word (`recorded`, `raised`, `cleared`, …).
     pub what: String,
     /// Who did it.
     pub by: String,
     /// How bad the finding was afterwards.
     pub level: Level,
-    /// Why, where somebody said so.
+    /// The reason, if given.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }

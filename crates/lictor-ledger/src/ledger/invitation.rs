@@ -1,8 +1,8 @@
-//! Agents as reviewers: who was given a plan, and who reported on it.
+//! Agents as reviewers: invitations to a plan, and reports on it.
 //!
-//! A program is started by a council, so what it prints is its word. An agent is not: it gets the plan with a token that
-//! counts once, for one reviewer and one plan. Without it nobody speaks in a reviewer's name, the agent whose work is
-//! looked at least of all. The ledger keeps the token's digest only.
+//! A program is started by a council, so its output is authentic. An agent is not: it gets the plan with a
+//! one-time token for one reviewer and one plan. Without the token nobody can report in a reviewer's name, least
+//! of all the agent under review. The ledger stores only the token's digest.
 
 use lictor_core::{Digest, Timestamp};
 use lictor_store::Space;
@@ -18,7 +18,7 @@ use crate::identity::PlanHash;
 /// How long a token counts: a day.
 pub const TOKEN_LASTS_MS: i64 = 24 * 60 * 60 * 1_000;
 
-/// A reviewer's invitation to one plan, and what came of it.
+/// A reviewer's invitation to one plan, and its report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invitation {
     /// The digest of the token.
@@ -30,7 +30,7 @@ pub struct Invitation {
     pub reported: Option<State>,
 }
 
-/// What stands for a token in the record.
+/// The digest of a token in the record.
 fn digest_of(plan: &PlanHash, reviewer: &str, token: &str) -> Digest {
     Digest::of_parts([
         b"lictor reviewer token 1".as_slice(),
@@ -41,8 +41,8 @@ fn digest_of(plan: &PlanHash, reviewer: &str, token: &str) -> Digest {
 }
 
 impl Ledger<'_> {
-    /// Invites a reviewer to look at a plan: whoever brings the token may report in its name, once. An earlier token of
-    /// the same reviewer for the same plan counts no more.
+    /// Invites a reviewer to review a plan: the holder of the token may report in its name, once. An earlier
+    /// token of the same reviewer for the same plan becomes invalid.
     ///
     /// # Errors
     /// When the store fails.
@@ -59,7 +59,7 @@ impl Ledger<'_> {
         Ok(expires)
     }
 
-    /// The tree that a council's plan is about; `None` where no council opened it.
+    /// The tree of a council's plan; `None` if no council opened it.
     ///
     /// # Errors
     /// When the store fails.
@@ -75,11 +75,11 @@ impl Ledger<'_> {
         self.look(|view| get(view, Space::Council, &self.rows().invitation(plan, reviewer), "an invitation"))
     }
 
-    /// Records what a reviewer found, nothing included, on the word of its token. The token is used up, and what the
-    /// council has attested so far is completed.
+    /// Records a reviewer's report, which may be empty, authorised by its token. The token is used up, and the
+    /// council's attestation is completed.
     ///
     /// # Errors
-    /// When the store fails, or nobody with that token was invited, or it has lapsed or been used.
+    /// When the store fails, or the token is unknown, expired or used.
     pub fn hear(
         &self,
         plan: &PlanHash,
@@ -128,10 +128,10 @@ impl Ledger<'_> {
         })
     }
 
-    /// Takes a plan and its findings out of the ledger's lists. What happened stays in the log.
+    /// Removes a plan and its findings from the ledger's lists. The log keeps them.
     ///
     /// # Errors
-    /// When the store fails, the plan is unknown, or findings that block are open in it.
+    /// When the store fails, the plan is unknown, or it has open blocking findings.
     pub fn purge(&self, plan: &str, by: &str, reason: &str) -> Result<PlanHash, LedgerError> {
         if by.trim().is_empty() {
             return Err(LedgerError::Unaccountable("purge", "somebody who answers for it (`--by NAME`)"));

@@ -29,7 +29,7 @@ pub struct Recent {
 }
 
 impl Ledger<'_> {
-    /// A plan's findings and what they amount to. The plan may be shortened.
+    /// A plan's findings and their verdict. The plan may be a prefix.
     ///
     /// # Errors
     /// When the store fails, or the plan is unknown or ambiguous.
@@ -99,8 +99,8 @@ impl Ledger<'_> {
         })
     }
 
-    /// Hands open findings of at least this level to `f`, worst first, until it says stop, with the council of their
-    /// plan and what has to be known to tell whether they count.
+    /// Calls `f` with open findings of at least this level, worst first, until it stops, with the council of
+    /// their plan and the data needed to decide whether they count.
     ///
     /// # Errors
     /// When the store fails, or what `f` returned.
@@ -135,7 +135,7 @@ impl Ledger<'_> {
         })
     }
 
-    /// The plan that a full or shortened name means.
+    /// The plan with this name or prefix.
     ///
     /// # Errors
     /// When there is none, or several.
@@ -178,7 +178,7 @@ impl Ledger<'_> {
         }
     }
 
-    /// A finding by its full or shortened id.
+    /// A finding by its id or a prefix of it.
     ///
     /// # Errors
     /// When the store fails, or plan or finding are unknown or ambiguous.
@@ -222,7 +222,7 @@ impl Ledger<'_> {
         Ok(view.scan(space, keys)?.into_iter().map(name).collect())
     }
 
-    /// Hands the entries under a prefix to `f`, page by page, until it says stop.
+    /// Calls `f` with the entries under a prefix, page by page, until it stops.
     pub(super) fn each(
         &self,
         view: &(impl View + ?Sized),

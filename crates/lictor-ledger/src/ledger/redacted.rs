@@ -1,7 +1,6 @@
-//! What must not be written down is taken out of what reviewers, agents and people say before the ledger keeps it.
+//! Redacts the texts of reviewers, agents and people before the ledger stores them.
 //!
-//! What things are found by stays as it is: plans, ids, trees, commits, and the names that a policy gives to councils
-//! and reviewers.
+//! Identifiers are not redacted: plans, ids, trees, commits, and the policy's names of councils and reviewers.
 
 use lictor_core::Redact;
 use lictor_core::redact::text;
@@ -13,8 +12,8 @@ use crate::finding::{Disposition, Ruling};
 use crate::gate::Judgement;
 
 impl Event {
-    /// The event as it may be kept. A report has been redacted before, as a claim: its identity is that of the
-    /// redacted words.
+    /// The redacted event. A report has been redacted before, as a claim: its identity is that of the redacted
+    /// text.
     pub(super) fn redacted(mut self, redactor: &dyn Redact) -> Self {
         match &mut self {
             Self::Reported(..)
@@ -58,7 +57,7 @@ fn ruling_mut(disposition: &mut Disposition) -> Option<&mut Ruling> {
 }
 
 impl Attestation {
-    /// Takes out what must not be written down.
+    /// Redacts the texts.
     pub(crate) fn redact(&mut self, redactor: &dyn Redact) {
         for reported in &mut self.reviewers {
             match &mut reported.state {
@@ -70,8 +69,8 @@ impl Attestation {
 }
 
 impl Evidence {
-    /// Takes out what must not be written down. A place whose name is gone is bound to nothing, and so stays active
-    /// whatever is committed.
+    /// Redacts the evidence. If the file name is redacted, the evidence is unbound, and so stays active whatever
+    /// is committed.
     pub(crate) fn redact(&mut self, redactor: &dyn Redact) {
         text(&mut self.note, redactor);
         let mut file = self.file.clone();

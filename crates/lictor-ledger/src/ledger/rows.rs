@@ -1,7 +1,7 @@
-//! The projection: which rows there are and how an event changes them.
+//! The projection: its rows, and how an event changes them.
 //!
 //! [`apply`] is the only writer. The live ledger and the fold that checks it run the same function, one on the
-//! store and one on an empty one, so whatever differs afterwards was changed behind the ledger's back.
+//! store and one on an empty one, so any difference is a change that bypassed the ledger.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::ledger::{Invitation, LedgerError, RepositoryId, Summons};
 use crate::level::Level;
 use crate::verdict::Tally;
 
-/// What is known of a plan without reading its findings.
+/// The summary of a plan, without its findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlanRow {
     pub(crate) created_at: Timestamp,
@@ -29,8 +29,8 @@ pub(crate) struct PlanRow {
     pub(crate) tree: Option<String>,
 }
 
-/// What has to be known of an open finding to tell whether it counts for a tree. Kept in the list of open findings, so
-/// that the gate does not read whole findings to find that they are settled.
+/// The data of an open finding that decides whether it counts for a tree. Stored in the list of open findings, so
+/// that the gate does not read whole findings only to skip them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
     /// Who reported it.
@@ -45,8 +45,8 @@ impl Watch {
     }
 }
 
-/// A waiver outlives its plan: it covers the same finding in later plans as long as that is no worse and points at
-/// the same code.
+/// A waiver outlives its plan: it covers the same finding in later plans as long as its level is not higher and
+/// it points at the same code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Waiver {
     disposition: Disposition,
@@ -65,11 +65,11 @@ fn snippets(finding: &Finding) -> BTreeSet<String> {
     finding.evidence.iter().filter_map(bound).collect()
 }
 
-/// The keys of one repository. Every key starts with it, so that repositories in one store never meet.
+/// The keys of one repository. Every key starts with it, so that repositories in one store are separate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rows<'a>(pub(crate) &'a RepositoryId);
 
-/// What separates the parts of a key. Names hold no control characters.
+/// The separator between the parts of a key. Names contain no control characters.
 const END: &[u8] = &[0];
 
 impl Rows<'_> {
@@ -310,7 +310,7 @@ pub(crate) fn apply(
     }
 }
 
-/// Everything that the lists hold of a plan. Waivers stay: they are about code, not about a plan.
+/// Removes a plan from all lists. Waivers stay: they belong to code, not to a plan.
 fn purge(tx: &mut dyn Transaction, rows: Rows<'_>, plan: &PlanHash) -> Result<(), LedgerError> {
     let all = |prefix: Vec<u8>| Keys::prefix(prefix).limit(usize::MAX);
     for (_, value) in tx.scan(Space::Finding, &all(rows.findings(plan, "")))? {
@@ -336,7 +336,7 @@ fn purge(tx: &mut dyn Transaction, rows: Rows<'_>, plan: &PlanHash) -> Result<()
     Ok(())
 }
 
-/// The finding after a report: the report wins where it says something; the first author and the first time stay.
+/// The finding after a report: the report's values win where present; the first author and the first time stay.
 fn merged(old: Option<&Finding>, report: &Report, at: Timestamp) -> Finding {
     let kept = |new: &[Evidence], old: &[Evidence]| if new.is_empty() { old.to_vec() } else { new.to_vec() };
     Finding {
@@ -355,8 +355,8 @@ fn merged(old: Option<&Finding>, report: &Report, at: Timestamp) -> Finding {
     }
 }
 
-/// What an earlier ruling means for the finding as it is reported now. A report opens what was fixed; it does not
-/// open what was waived, unless it is worse or points at other code than the waiver saw.
+/// The disposition of a finding that is reported again. A report reopens a fixed finding; it does not reopen a
+/// waived one, unless its level is higher or it points at other code than the waiver.
 fn carried(
     tx: &dyn Transaction,
     rows: Rows<'_>,
@@ -409,7 +409,7 @@ fn rule(
     step(tx, rows, plan, &new, seq, at, kind, said)
 }
 
-/// Puts a finding in the place of its former self, and keeps indexes and tally in step.
+/// Replaces a finding, and updates indexes and tally.
 fn replace(
     tx: &mut dyn Transaction,
     rows: Rows<'_>,

@@ -1,8 +1,8 @@
-//! Calls for a council that are not answered yet.
+//! Summons: pending requests to run a council.
 //!
-//! A council that is to meet while nobody waits for it is called first and looks later. What it is called for stays
-//! on record until it has looked, so that a call is not lost with the process that was to answer it, and several calls
-//! can be answered at once.
+//! A council that runs in the background is summoned first and runs later. A summons stays on record until the
+//! council has run, so that it is not lost with the process that was to handle it, and several can be handled at
+//! once.
 
 use lictor_store::Space;
 use serde::{Deserialize, Serialize};
@@ -17,24 +17,24 @@ use crate::identity::PlanHash;
 pub struct Summons {
     /// Its place in the log.
     pub seq: u64,
-    /// What happened: `session-start`, `session-end`, `file-save`.
+    /// The event: `session-start`, `session-end`, `file-save`.
     pub moment: String,
     /// The files that were saved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub saved: Vec<String>,
 }
 
-/// What came of a call.
+/// The result of a summons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// The council has looked at this plan, now or before.
+    /// The council has reviewed this plan, now or before.
     Looked(PlanHash),
     /// It has not, and why.
     Not(String),
 }
 
 impl Ledger<'_> {
-    /// Calls for a council.
+    /// Summons a council.
     ///
     /// # Errors
     /// When the store fails.
@@ -44,7 +44,7 @@ impl Ledger<'_> {
         self.change(|tx| self.append(tx, Event::Summoned(summoned)))
     }
 
-    /// The calls for a council that wait, oldest first.
+    /// The pending summons of a council, oldest first.
     ///
     /// # Errors
     /// When the store fails.
@@ -59,7 +59,7 @@ impl Ledger<'_> {
         })
     }
 
-    /// Settles every call for a council up to this one.
+    /// Settles all summons of a council up to this one.
     ///
     /// # Errors
     /// When the store fails.

@@ -1,4 +1,4 @@
-//! Does the projection say what the log says?
+//! Checks the projection against the log.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::event::Event;
 use super::rows::apply;
 use super::{Ledger, LedgerError};
 
-/// A row of the projection that the log does not explain.
+/// A row of the projection that does not match the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disagreement {
     /// The row.
@@ -26,7 +26,7 @@ impl fmt::Display for Disagreement {
 const SPACES: [Space; 3] = [Space::Finding, Space::Plan, Space::Council];
 
 impl Ledger<'_> {
-    /// Folds the log afresh and compares. An empty answer means that projection and log agree.
+    /// Folds the log again and compares. An empty result means that projection and log agree.
     ///
     /// # Errors
     /// When the store cannot be read, or old records were moved to an archive, so that the fold has no beginning.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::gate::{Blocker, GateOutcome};
 
-/// What the gate says, as annotations.
+/// The gate's outcome, as annotations.
 #[must_use]
 pub fn gate(event: &str, outcome: &GateOutcome) -> String {
     let mut out = String::new();
@@ -48,7 +48,7 @@ fn finding(out: &mut String, blocker: &Blocker) {
     _ = writeln!(out, "::error {place}title={}::{}", property(&title), data(&text));
 }
 
-/// Text after `::`. What would end the command is escaped.
+/// Text after `::`. Characters that would end the command are escaped.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }

@@ -1,4 +1,4 @@
-//! For programs. Field names and their order are stable.
+//! JSON for programs. Field names and their order are stable.
 
 use lictor_core::Timestamp;
 use serde::Serialize;
@@ -101,7 +101,7 @@ fn finding_out<'a>(finding: &'a Finding, evidence: &'a [Evidence], history: &'a 
     }
 }
 
-/// A verdict. `history` gives each finding's past; empty for none.
+/// A verdict. `history` gives each finding's history; empty for none.
 #[must_use]
 pub fn verdict<'a>(verdict: &'a PlanVerdict, history: impl Fn(&FindingId) -> &'a [Step]) -> String {
     let out = |finding: &'a Finding| finding_out(finding, &finding.evidence, history(&finding.id));
@@ -147,7 +147,7 @@ pub fn retro(recent: &[Recent]) -> String {
     pretty(&out)
 }
 
-/// What the gate says.
+/// The gate's outcome.
 #[must_use]
 pub fn gate(event: &str, outcome: &GateOutcome) -> String {
     let value: Value = match outcome {

@@ -6,7 +6,7 @@ use super::text::headline;
 use crate::gate::GateOutcome;
 use crate::plain::Plain;
 
-/// What the gate says, as Markdown.
+/// The gate's outcome, as Markdown.
 #[must_use]
 pub fn gate(event: &str, outcome: &GateOutcome) -> String {
     let mut out = String::new();
@@ -73,7 +73,7 @@ pub fn gate(event: &str, outcome: &GateOutcome) -> String {
     out
 }
 
-/// Text that neither ends a table cell nor is taken for markup.
+/// Text that neither ends a table cell nor is parsed as markup.
 fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in Plain(text).to_string().chars() {

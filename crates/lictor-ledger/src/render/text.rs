@@ -1,4 +1,4 @@
-//! For people.
+//! Text for people.
 
 use std::fmt::Write as _;
 
@@ -63,7 +63,7 @@ pub fn retro(recent: &[Recent], at_least: Level) -> String {
     out
 }
 
-/// What the gate says.
+/// The gate's outcome.
 #[must_use]
 pub fn gate(event: &str, outcome: &GateOutcome) -> String {
     match outcome {
@@ -93,7 +93,7 @@ pub fn gate(event: &str, outcome: &GateOutcome) -> String {
     }
 }
 
-/// `1 finding(s): 1 high` and what else is wrong, in a few words.
+/// `1 finding(s): 1 high` and the other reasons, in a few words.
 pub(super) fn headline(blocked: &Blocked) -> String {
     let mut parts = Vec::new();
     if !blocked.findings.is_empty() {

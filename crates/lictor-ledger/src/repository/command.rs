@@ -1,15 +1,15 @@
-//! How Lictor starts git: so that the repository that is looked at cannot run programs or answer for another one.
+//! Starts git so that the inspected repository cannot run programs or impersonate another one.
 //!
-//! A repository's configuration, its attributes and the environment of a hook can name programs that git runs while it
-//! only looks (filters, hooks, file monitors, pagers, external diffs, transports), and can put other content in the
-//! place of what is there (replaced objects, grafts). None of that counts here.
+//! A repository's configuration, its attributes and the environment of a hook can name programs that git runs
+//! even for reads (filters, hooks, file monitors, pagers, external diffs, transports), and can substitute content
+//! (replaced objects, grafts). All of that is disabled here.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
-/// What of git's own environment is passed on: where the repository, its index and its objects are, as git tells its
-/// hooks, and who commits.
+/// The git variables that are passed on: the location of the repository, its index and its objects, as git sets
+/// them for hooks, and the committer.
 const KEPT: [&str; 15] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -28,7 +28,7 @@ const KEPT: [&str; 15] = [
     "GIT_COMMITTER_DATE",
 ];
 
-/// Settings that name programs, as they are while Lictor looks.
+/// Overrides for settings that name programs.
 const SETTINGS: [(&str, &str); 6] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
@@ -38,7 +38,7 @@ const SETTINGS: [(&str, &str); 6] = [
     ("protocol.allow", "never"),
 ];
 
-/// A git that reads settings as they are and runs no program that they name.
+/// A git command that reads settings unchanged and runs no program that they name.
 pub(super) fn reading(dir: &Path) -> Command {
     let mut command = Command::new("git");
     for (name, _) in std::env::vars_os() {
@@ -54,8 +54,8 @@ pub(super) fn reading(dir: &Path) -> Command {
     command
 }
 
-/// A git that runs nothing but itself in a directory: no hooks, no monitors, no pagers, no transports, and of the filters
-/// those that are named are off.
+/// A git command that runs no other programs in a directory: no hooks, monitors, pagers or transports, and the
+/// named filters are disabled.
 #[must_use]
 pub fn quiet<F: AsRef<OsStr>>(dir: &Path, filters: &[F]) -> Command {
     let mut command = reading(dir);

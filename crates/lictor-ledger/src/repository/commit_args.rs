@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-/// What `git commit` was told.
+/// The arguments of `git commit`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommitArgs {
     /// `-a`: every tracked file as it is in the work tree.
@@ -16,8 +16,8 @@ pub struct CommitArgs {
     pub no_verify: bool,
     /// The given paths.
     pub paths: Vec<String>,
-    /// What makes it unclear beforehand what is committed: `--interactive`, `--patch`, `--pathspec-from-file`, or a
-    /// `git add` on the same line.
+    /// Why it cannot be determined beforehand what is committed: `--interactive`, `--patch`,
+    /// `--pathspec-from-file`, or a `git add` on the same line.
     pub unclear: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl CommitArgs {
                     None => (long, false),
                 };
                 args.long(name);
-                // git accepts any unambiguous beginning of an option.
+                // git accepts any unambiguous prefix of an option.
                 let takes_value = LONG_WITH_VALUE.iter().any(|option| is_beginning(name, option));
                 if takes_value && !attached {
                     words.next();

@@ -1,8 +1,7 @@
-//! A repository through the `git` program.
+//! Implements [`Repository`] with the `git` program.
 //!
 //! Only plumbing commands, only NUL-separated output, no shell. The environment of a git hook (`GIT_DIR`,
-//! `GIT_INDEX_FILE`, …) is passed on, so that inside `git commit -a` the index that is looked at is the one that will
-//! be committed.
+//! `GIT_INDEX_FILE`, …) is passed on, so that inside `git commit -a` the index is the one that will be committed.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -15,7 +14,7 @@ use super::command::{quiet, reading};
 use super::{Changes, Commit, CommitArgs, Repository, RepositoryError, WorkFile};
 use crate::ledger::RepositoryId;
 
-/// Files larger than this are not looked into; evidence in them stays as it is.
+/// Files larger than this are not read; evidence in them stays as it is.
 const MAX_CONTENT: u64 = 8 * 1024 * 1024;
 
 /// Asks git where its repository is.
@@ -30,7 +29,7 @@ pub struct Git {
     common: PathBuf,
     git_dir: PathBuf,
     index: Option<PathBuf>,
-    /// The names of the filters that are configured, once something was done that could run them.
+    /// The names of the configured filters, read before the first command that could run them.
     filters: OnceLock<Vec<OsString>>,
 }
 
@@ -45,8 +44,8 @@ impl Git {
         Self::read(dir, command)
     }
 
-    /// The repository whose top a directory is: what lies above it is not looked at, even where the directory itself
-    /// holds no repository.
+    /// The repository whose top is this directory: parent directories are not searched, even if this directory is
+    /// not a repository.
     ///
     /// # Errors
     /// When there is none, or git is not installed.
@@ -106,7 +105,7 @@ impl Git {
         Ok(output.status.success().then_some(value))
     }
 
-    /// Where git looks for hooks, `core.hooksPath` considered.
+    /// Where git looks for hooks, including `core.hooksPath`.
     ///
     /// # Errors
     /// When git fails.
@@ -136,7 +135,7 @@ impl Git {
         args: impl IntoIterator<Item = A>,
         stdin: Option<&[u8]>,
     ) -> Result<Output, RepositoryError> {
-        // Git looks into files whose time does not tell that they are unchanged whenever it reads the index.
+        // Whenever git reads the index, it reads files whose timestamp does not prove that they are unchanged.
         let mut command = quiet(dir, self.filters()?);
         command.args(args);
         if let Some(index) = &self.index {
@@ -145,8 +144,7 @@ impl Git {
         finish(command, stdin)
     }
 
-    /// The filters that there are: programs of whoever wrote the configuration. Without them a file counts with the content
-    /// that it has.
+    /// The configured filters, which are arbitrary programs. Without them the raw content of a file counts.
     fn filters(&self) -> Result<&[OsString], RepositoryError> {
         if let Some(known) = self.filters.get() {
             return Ok(known);
@@ -155,13 +153,13 @@ impl Git {
         Ok(self.filters.get_or_init(|| found))
     }
 
-    /// Takes what changed in the work tree into the index. Git's own way would look into submodules, which have
-    /// configurations of their own.
+    /// Adds changes of the work tree to the index. Git's own command would enter submodules, which have their own
+    /// configuration.
     fn stage(&self, new_too: bool) -> Result<(), RepositoryError> {
         let mut names = self.bytes(["diff-files", "-z", "--name-only", "--ignore-submodules=dirty"], None)?;
         if new_too {
             let others = self.bytes(["ls-files", "-z", "--others", "--exclude-standard"], None)?;
-            // A name that ends in a slash is a repository of its own.
+            // A name that ends in a slash is a nested repository.
             for name in
                 others.split(|byte| *byte == 0).filter(|name| !name.is_empty() && !name.ends_with(b"/"))
             {
@@ -191,8 +189,8 @@ impl Git {
         self.root.join(named.unwrap_or_else(|| self.git_dir.join("index")))
     }
 
-    /// Copies the index together with its time. Git takes a file that is as old as the index for possibly changed and
-    /// looks into it; a younger index would make it trust the file's size and time.
+    /// Copies the index with its timestamp. Git rereads a file that is as old as the index; with a newer index it
+    /// would trust the file's size and time.
     fn copy_index(&self, to: &Path) -> Result<(), RepositoryError> {
         let from = self.current_index();
         let copy = || -> std::io::Result<()> {
@@ -223,7 +221,7 @@ fn finish(mut command: Command, stdin: Option<&[u8]>) -> Result<Output, Reposito
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(RepositoryError::NoGit)?;
     let pipe = child.stdin.take();
     std::thread::scope(|scope| {
-        // A pipe that git does not read to its end is git's decision, not an error of ours.
+        // Git may close the pipe before it has read everything; that is not an error.
         scope.spawn(|| {
             if let (Some(mut pipe), Some(bytes)) = (pipe, stdin) {
                 let _ = pipe.write_all(bytes);
@@ -245,8 +243,8 @@ fn failed(args: &[&str], output: &Output) -> RepositoryError {
     }
 }
 
-/// The middle of names like `filter.NAME.clean`, each once.
-/// The names of the filters that are configured for a repository. [`quiet`] takes them to switch them off.
+/// The names of the filters that are configured for a repository: the middle part of names like
+/// `filter.NAME.clean`, each once. [`quiet`] disables them.
 ///
 /// # Errors
 /// When git fails.
@@ -407,7 +405,7 @@ impl Repository for Git {
         Ok(paths
             .iter()
             .map(|path| {
-                // An answer repeats the name when there is no such object, line breaks included.
+                // For a missing object the response repeats the name, including line breaks.
                 (0..path.matches('\n').count()).for_each(|_| _ = lines.next());
                 lines.next().and_then(|line| line.strip_prefix("blob ")).map(str::to_owned)
             })
@@ -431,7 +429,7 @@ impl Repository for Git {
         let wanted: Vec<&str> =
             blobs.iter().zip(&sizes).filter(|(_, size)| size.is_some()).map(|(blob, _)| *blob).collect();
         let all = self.bytes(["cat-file", "--batch=%(objecttype)"], Some(&lines(&wanted)))?;
-        // Each answer is `blob`, a line end, the content, a line end.
+        // Each response is `blob`, a line end, the content, a line end.
         let mut rest = all.as_slice();
         Ok(sizes
             .into_iter()
@@ -448,7 +446,7 @@ impl Repository for Git {
         let is_file = |path: &str| {
             let meta = self.root.join(path).symlink_metadata();
             let fits = meta.is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_CONTENT);
-            // Git takes a leading quote for the beginning of a quoted name.
+            // Git parses a leading quote as the beginning of a quoted name.
             fits && !path.contains('\n') && !path.starts_with('"') && !self.inside_submodule(path)
         };
         let there: Vec<bool> = paths.iter().map(|path| is_file(path)).collect();

@@ -12,7 +12,7 @@ use crate::finding::{Claim, ClaimError, MAX_TITLE, shortened};
 use crate::level::Level;
 use crate::misread::Misread;
 
-/// A SARIF log that says nothing useful.
+/// Why a SARIF log cannot be imported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SarifError {
@@ -22,7 +22,7 @@ pub enum SarifError {
     /// Another version.
     #[error("SARIF version {0} is not supported; ask the tool for {VERSION}")]
     Version(String),
-    /// A tool that says it failed.
+    /// A tool that reports failure.
     #[error("`{0}` says that its run was not successful")]
     Unsuccessful(String),
     /// A tool that did not look.
@@ -168,7 +168,7 @@ struct Suppression {
     status: Option<String>,
 }
 
-/// What Lictor wrote about a finding that SARIF has no words for.
+/// Lictor's own fields of a finding that SARIF does not have.
 #[derive(Deserialize)]
 struct Own {
     level: Level,
@@ -179,13 +179,13 @@ struct Own {
     id: String,
 }
 
-/// The claims of a SARIF log. `agent` speaks for all of them; without it each tool speaks for itself, and findings
-/// that Lictor exported keep their author. Paths inside `root` become relative to it.
+/// The claims of a SARIF log. `agent` is the author of all of them; without it each tool is the author of its
+/// results, and findings that Lictor exported keep their author. Paths inside `root` become relative to it.
 ///
-/// Results that the tool itself has settled (passed, suppressed, gone since its baseline) are no claims.
+/// Results that the tool itself has settled (passed, suppressed, gone since its baseline) are not claims.
 ///
 /// # Errors
-/// When it is not SARIF 2.1.0, or a tool did not run or says that it failed.
+/// When it is not SARIF 2.1.0, or a tool did not run or reports failure.
 pub fn import(text: &str, agent: Option<&str>, root: Option<&Path>) -> Result<Vec<Claim>, SarifError> {
     let log: Log = serde_json::from_str(text.trim_start_matches('\u{feff}'))
         .map_err(|error| SarifError::Json(error.into()))?;

@@ -39,7 +39,7 @@ fn digit(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// The path that a URI means: relative to `root` when it is inside.
+/// The path of a URI: relative to `root` when it is inside.
 pub(super) fn path(
     uri: &str,
     base: Option<&str>,
@@ -52,7 +52,7 @@ pub(super) fn path(
     }
     let mut full = relative.clone();
     let mut base = base;
-    // A chain of bases that leads back to itself must end.
+    // A cyclic chain of bases must end.
     for _ in 0..16 {
         let Some((prefix, next)) = base.and_then(|name| bases.get(name)) else { break };
         full = format!("{}{full}", decode(prefix.strip_prefix("file://").unwrap_or(prefix)));
@@ -61,7 +61,7 @@ pub(super) fn path(
     let inside = root.and_then(|root| Path::new(&full).strip_prefix(root).ok()).and_then(Path::to_str);
     match inside {
         Some(inside) => inside.to_owned(),
-        // `/C:/x` is how a drive looks in a URI.
+        // `/C:/x` is a drive in a URI.
         None => match relative.as_bytes() {
             [b'/', letter, b':', ..] if letter.is_ascii_alphabetic() => relative.chars().skip(1).collect(),
             _ => relative,
