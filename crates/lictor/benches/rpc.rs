@@ -1,5 +1,6 @@
-//! How many actions a second `lictor rpc` judges: lines in, lines out, counted and recorded, in memory and on SQLite, by
-//! one client and by sixteen. Decisions, counters and records are checked before anything is timed.
+//! Throughput of `lictor rpc` in actions per second, with lines in and out, counted and recorded: in memory and
+//! on SQLite, with one client and with sixteen. Decisions, counters and records are checked before the
+//! measurement.
 //!
 //! `cargo bench -p lictor --bench rpc [-- SECONDS]`
 #![expect(
@@ -35,7 +36,7 @@ fn round(session: &str) -> String {
     (0..ROUND).map(|number| line(session, number) + "\n").collect()
 }
 
-/// Answers one round; how many of its actions were blocked.
+/// Runs one round; returns how many of its actions were blocked.
 fn answered(runtime: &Runtime, lines: &str) -> usize {
     let mut output = Vec::new();
     serve_lines(runtime, &Access::Full, Cursor::new(lines), &mut output).unwrap();
@@ -57,7 +58,7 @@ fn checked(runtime: &Runtime) {
     assert_eq!(first["method"], "evaluate");
 }
 
-/// Evaluations a second over that time, by so many clients, each with a session of its own. Nothing may be lost.
+/// Evaluations per second over this time, with `clients` clients, each with its own session. None may be lost.
 fn rate(runtime: &Runtime, clients: usize, length: Duration) -> f64 {
     let begun = Instant::now();
     let workers: Vec<_> = (0..clients)

@@ -1,8 +1,8 @@
-//! From a stopped decision to the smallest exception that lets exactly this action pass.
+//! Finds the smallest exception that lets exactly one stopped action pass.
 //!
-//! Every candidate is tried: the policy is loaded with the changed file in place and judges the recorded action with its
-//! recorded facts. Where several rules stop an action, each gets its own change, in the file that can lift it. What governs
-//! the agent is never excepted.
+//! Every candidate is tried: the policy is loaded with the changed file in place and judges the recorded action
+//! with its recorded facts. If several rules stop an action, each gets its own change, in the file that can lift
+//! it. Governing files are never excepted.
 
 mod candidates;
 mod edit;
@@ -39,30 +39,30 @@ const MAX_CHANGES: usize = 6;
 /// An exception as it would be written.
 #[derive(Debug, Clone)]
 pub struct Exception {
-    /// What changes, file by file.
+    /// The changes, file by file.
     pub changes: Vec<Change>,
     /// All policy files with the exception in place.
     pub sources: Vec<Source>,
 }
 
-/// What an exception changes in one file.
+/// The change of an exception in one file.
 #[derive(Debug, Clone)]
 pub struct Change {
     /// Whose file it is.
     pub origin: Origin,
     /// The file.
     pub file: PathBuf,
-    /// What it says now; `None` when it is not there.
+    /// Its current text; `None` when it does not exist.
     pub before: Option<String>,
-    /// What it would say.
+    /// Its new text.
     pub after: String,
-    /// What is excepted, as it stands in the file.
+    /// The exceptions, as written in the file.
     pub entries: Vec<String>,
-    /// What else goes with it, in words: an entry that is taken out stood for more than what was stopped.
+    /// What else the change allows, in words: a removed entry covered more than the stopped action.
     pub wider: Vec<String>,
 }
 
-/// How a file was before an exception, as the record has it.
+/// A file before an exception, as recorded.
 #[derive(Serialize, Deserialize)]
 struct Written {
     file: PathBuf,
@@ -76,7 +76,7 @@ pub(crate) struct Stop {
     pub(crate) guard: String,
     pub(crate) rule: Option<String>,
     pub(crate) reason: String,
-    /// It asks; what does not ask blocks.
+    /// Whether it asks; otherwise it blocks.
     pub(crate) asks: bool,
 }
 
@@ -87,7 +87,7 @@ pub enum AllowError {
     /// It was not stopped.
     #[error("decision {0} was not stopped; there is nothing to allow")]
     NotStopped(u64),
-    /// What governs the agent stays out of its reach.
+    /// Governing files stay out of the agent's reach.
     #[error(
         "decision {0} protects what governs the agent; no exception lifts that. A person can do it themselves"
     )]
@@ -102,7 +102,7 @@ pub enum AllowError {
     NoWay {
         /// The rule that decides.
         rule: String,
-        /// What can be done instead.
+        /// What a person can do instead.
         way: String,
     },
     /// A yes that does not count yet.
@@ -113,7 +113,7 @@ pub enum AllowError {
     Policy(#[from] Error),
 }
 
-/// Time stands still at the moment of the decision.
+/// A clock that is fixed at the time of the decision.
 struct Then(Timestamp);
 
 impl Clock for Then {
@@ -122,7 +122,7 @@ impl Clock for Then {
     }
 }
 
-/// What was stopped, with its facts as an exception would see them.
+/// The stopped action, with its facts as an exception would see them.
 pub(crate) struct Asked<'a> {
     pub(crate) action: &'a Action,
     facts: Facts,
@@ -143,7 +143,7 @@ impl<'a> Asked<'a> {
         at: Timestamp,
         rule: String,
     ) -> Self {
-        // A record of an older program does not say how the server was reached.
+        // A record of an older version does not contain the server's definition.
         remembered::identify(action, &mut facts, project.agent_settings_when_asked());
         Self { action, facts, at, rule }
     }
@@ -165,7 +165,7 @@ pub fn propose(project: &Project, decided: &Decided) -> Result<Exception, AllowE
     let sources = policy_files::sources(project)?;
     let stops = stops(project, sources.clone(), &asked)?;
     if stops.is_empty() {
-        // A session of its own has used nothing up yet.
+        // A new session has not used up any limit.
         let counted = stops_in_session(project, sources.clone(), &asked, decided)?;
         if counted.is_empty() {
             return Err(AllowError::AllowedAlready);
@@ -178,7 +178,7 @@ pub fn propose(project: &Project, decided: &Decided) -> Result<Exception, AllowE
     changes_for(project, sources, &asked, stops, &edit::note(decided.id))
 }
 
-/// The exception for a tool that nobody described, and nothing wider.
+/// The exception for a tool without a description, and nothing wider.
 ///
 /// # Errors
 /// As [`propose`].
@@ -192,7 +192,7 @@ pub(crate) fn propose_tool(
     let added = candidate.and_then(|candidate| exception.with(project, Origin::User, &candidate, note));
     match added {
         Some(added) if stops(project, added.sources.clone(), asked)?.is_empty() => Ok(added),
-        // A file of the repository has its own word on tools that nobody described.
+        // The repository's file has its own setting for tools without a description.
         Some(added) => {
             exception = added;
             let known = Candidate::known(asked);
@@ -206,7 +206,8 @@ pub(crate) fn propose_tool(
     }
 }
 
-/// Changes until nothing stops the action: the smallest that lifts all, else one that lifts something, and on from there.
+/// Adds changes until nothing stops the action: the smallest change that lifts everything, else one that lifts
+/// something, and then the next.
 fn changes_for(
     project: &Project,
     sources: Vec<Source>,
@@ -221,7 +222,7 @@ fn changes_for(
         for candidate in candidates(asked, &stopped) {
             for origin in [Origin::Repository, Origin::User] {
                 let Some(tried) = exception.with(project, origin, &candidate, note) else { continue };
-                // A file that the policy refuses is no way.
+                // A change that makes the policy invalid is skipped.
                 let Ok(left) = stops(project, tried.sources.clone(), asked) else { continue };
                 if left.is_empty() {
                     return Ok(tried);
@@ -240,7 +241,7 @@ fn changes_for(
     Err(ways::no_way(&exception.sources, &rule, &stopped))
 }
 
-/// Excepts commands in the person's own policy; with `dry` it only says whether that could be done.
+/// Excepts commands in the person's own policy; with `dry` it only returns whether that is possible.
 ///
 /// # Errors
 /// When a policy file cannot be read or written.
@@ -248,7 +249,7 @@ pub(crate) fn add_for_user(project: &Project, entries: &[String], dry: bool) -> 
     import(project, &Candidate::texts("bash_safety", "allow", entries.to_vec()), dry)
 }
 
-/// Remembers a tool in the person's own policy; with `dry` it only says whether that could be done.
+/// Remembers a tool in the person's own policy; with `dry` it only returns whether that is possible.
 ///
 /// # Errors
 /// When a policy file cannot be read or written.
@@ -256,8 +257,8 @@ pub(crate) fn remember_for_user(project: &Project, tool: &RememberedTool, dry: b
     import(project, &Candidate::remembered(&tool.tool, tool.server), dry)
 }
 
-/// Lifts a rule for a `tool`, a `command` or a `file` in the person's own policy; with `dry` it only says whether that could
-/// be done.
+/// Lifts a rule for a `tool`, a `command` or a `file` in the person's own policy; with `dry` it only returns
+/// whether that is possible.
 ///
 /// # Errors
 /// When a policy file cannot be read or written.
@@ -284,7 +285,7 @@ fn import(project: &Project, candidate: &Candidate, dry: bool) -> Result<bool, E
 }
 
 impl Exception {
-    /// Puts the files in place.
+    /// Writes the files.
     ///
     /// # Errors
     /// When one cannot be written.
@@ -298,19 +299,19 @@ impl Exception {
         self.changes.first().map_or_else(|| Path::new(""), |change| &change.file)
     }
 
-    /// Everything that is excepted.
+    /// All exceptions.
     pub fn entries(&self) -> impl Iterator<Item = &str> {
         self.changes.iter().flat_map(|change| change.entries.iter().map(String::as_str))
     }
 
-    /// The same with one more change; `None` where the file is written in a way that is not understood.
+    /// The same with one more change; `None` if the file's syntax is not supported.
     fn with(&self, project: &Project, origin: Origin, candidate: &Candidate, note: &str) -> Option<Self> {
         let file = match origin {
             Origin::Repository => project.policy_file(),
             _ => project.dirs().user_policy.clone(),
         };
         let known = self.sources.iter().position(|source| source.origin == origin);
-        // The repository's file is not made for an exception: nothing of its own could be lifted.
+        // The repository's file is not created for an exception: a missing file has no rules to lift.
         if known.is_none() && origin == Origin::Repository {
             return None;
         }
@@ -340,7 +341,7 @@ impl Exception {
         Some(changed)
     }
 
-    /// Puts it on record, with the decision or the question that it answers.
+    /// Records it, with the decision or the question that it answers.
     ///
     /// # Errors
     /// When the record cannot be written.
@@ -362,7 +363,7 @@ impl Exception {
     }
 }
 
-/// Puts a policy file in place, whole or not at all: one that is half written would stop everything.
+/// Writes a policy file atomically: a partial file would block everything.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -382,8 +383,8 @@ impl Change {
     }
 }
 
-/// Takes the exception for a decision out of the files that hold it, and says which these were. A file that nobody has
-/// changed since is as it was before, byte for byte.
+/// Removes the exception for a decision from its files, and returns these files. A file without later changes is
+/// restored byte for byte.
 ///
 /// # Errors
 /// When a file or the record cannot be read or written.
@@ -417,7 +418,7 @@ pub fn undo(project: &Project, store: Option<&dyn Store>, id: u64) -> Result<Vec
     Ok(undone)
 }
 
-/// The decision of the newest exception that a policy file still holds.
+/// The decision of the newest exception that is still in a policy file.
 ///
 /// # Errors
 /// When the record cannot be read.
@@ -439,12 +440,12 @@ fn written(store: &dyn Store, id: u64) -> Result<Vec<Written>, Error> {
     Ok(files.and_then(|files| serde_json::from_value(files).ok()).unwrap_or_default())
 }
 
-/// What stops the action under a policy, in a session of its own.
+/// What stops the action under a policy, in a new session.
 fn stops(project: &Project, sources: Vec<Source>, asked: &Asked<'_>) -> Result<Vec<Stop>, Error> {
     stops_over(project, sources, asked, asked.action, MemoryStore::new())
 }
 
-/// What stops the action under a policy, after all that its session has done.
+/// What stops the action under a policy, in its own session.
 fn stops_in_session(
     project: &Project,
     sources: Vec<Source>,

@@ -1,7 +1,9 @@
-//! Which process started this one: told from the kernel's list of processes, not from what anybody says.
+//! Determines which process started this one, from the kernel's process list and not from anything the caller
+//! claims.
 //!
-//! A hook counts when its agent started it, directly or through the shells that run the hook's command line and nothing
-//! else. What a tool call starts has the agent further up. Where there is no `/proc`, nothing is told and nothing refused.
+//! A hook is genuine when its agent started it, directly or through shells that run only the hook's command line.
+//! In a process that a tool call started, the agent is further up. Without `/proc`, nothing is known and nothing
+//! is refused.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -12,7 +14,7 @@ use lictor_agents::{Agent, install};
 /// More ancestors than any process has.
 const MOST: usize = 64;
 
-/// A process, told apart from a later one with the same number.
+/// A process, distinguished from a later one with the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Process {
     /// Its number.
@@ -38,7 +40,7 @@ impl Hook {
         }
     }
 
-    /// What it was called with, without its own name.
+    /// Its arguments, without its own name.
     fn arguments(self) -> Option<Vec<String>> {
         let pid = match self {
             Self::This => std::process::id(),
@@ -48,7 +50,7 @@ impl Hook {
     }
 }
 
-/// What the kernel says about a process.
+/// The kernel's data about a process.
 #[derive(Debug)]
 struct Stat {
     process: Process,
@@ -56,20 +58,22 @@ struct Stat {
     name: String,
 }
 
-/// The most shells that one command line is run by: the agent's, the line's own, and its part that waits for the answer.
+/// The maximum number of shells around one command line: the agent's, the line's own, and the part that waits for
+/// the answer.
 const SHELLS: usize = 3;
 
 /// The agent that started a process as one of its hooks.
 pub(crate) fn starter(hook: Hook) -> Option<Process> {
     let mut above = stat(hook.parent()?)?;
-    // Plugins may run beside the agent, and what its tools start does not come from there.
+    // Plugins may run in a separate host process; tool calls are not started from there.
     if is_plugin_host(&above) {
         above = stat(above.parent)?;
     }
     if is_agent(&above) {
         return Some(above.process);
     }
-    // Whatever is neither an agent nor a shell did not start a hook as an agent would: no command line has to be read.
+    // A process that is neither an agent nor a shell did not start a hook for the agent: its command line need
+    // not be read.
     if !is_shell(&above.name) {
         return None;
     }
@@ -86,7 +90,7 @@ pub(crate) fn starter(hook: Hook) -> Option<Process> {
     None
 }
 
-/// The first of those processes that this one descends from.
+/// The first of these processes that is an ancestor of this one.
 pub(crate) fn under(hook: Hook, processes: &[Process]) -> Option<Process> {
     if processes.is_empty() {
         return None;
@@ -94,7 +98,7 @@ pub(crate) fn under(hook: Hook, processes: &[Process]) -> Option<Process> {
     ancestors(hook).find(|ancestor| processes.contains(ancestor))
 }
 
-/// Everything above this process, the nearest first.
+/// The ancestors of this process, nearest first.
 fn ancestors(hook: Hook) -> impl Iterator<Item = Process> {
     let mut next = hook.parent();
     let step = move || {
@@ -111,7 +115,8 @@ fn stat(pid: u32) -> Option<Stat> {
     parse(pid, std::str::from_utf8(text.get(..read)?).ok()?)
 }
 
-/// The name stands between brackets and may hold anything, brackets too; numbers follow the last one.
+/// The name is in parentheses and may contain any character, including parentheses; the numbers follow the last
+/// one.
 fn parse(pid: u32, text: &str) -> Option<Stat> {
     let (front, rest) = text.rsplit_once(')')?;
     let name = front.split_once('(')?.1.to_owned();
@@ -123,7 +128,7 @@ fn parse(pid: u32, text: &str) -> Option<Stat> {
 
 /// The command line of a process.
 fn words(pid: u32) -> Option<Vec<String>> {
-    // The kernel does not say how long it is, and reading begins with a few bytes where there is no room.
+    // The kernel reports no file size, and without a capacity reading starts with small buffers.
     let mut bytes = Vec::with_capacity(4096);
     File::open(format!("/proc/{pid}/cmdline")).ok()?.take(64 * 1024).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -138,7 +143,7 @@ fn is_shell(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "dash" | "zsh" | "ash" | "ksh" | "fish" | "busybox")
 }
 
-/// Whether a process is where an agent runs its plugins.
+/// Whether a process is an agent's plugin host.
 fn is_plugin_host(stat: &Stat) -> bool {
     is_interpreter(stat)
         && words(stat.process.pid).is_some_and(|words| {
@@ -154,7 +159,7 @@ fn is_interpreter(stat: &Stat) -> bool {
 /// Whether a process is an agent's program, or an interpreter that runs one.
 fn is_agent(stat: &Stat) -> bool {
     let names = || Agent::ALL.into_iter().flat_map(Agent::programs);
-    // The kernel keeps fifteen bytes of a name.
+    // The kernel truncates names to fifteen bytes.
     if names().any(|name| stat.name == name.get(..15).unwrap_or(name)) {
         return true;
     }
@@ -169,10 +174,11 @@ fn is_agent(stat: &Stat) -> bool {
     })
 }
 
-/// Options with which agents start a shell for a hook, and which make it do nothing more.
+/// Options with which agents start a shell for a hook, and which run nothing else.
 const QUIET: [&str; 6] = ["--norc", "--noprofile", "--posix", "--login", "-l", "-e"];
 
-/// Whether a shell's command line is a hook's: what `init` writes, or one simple command that is this program's own.
+/// Whether a shell's command line is a hook's: the one that `init` writes, or one simple command that runs this
+/// program.
 fn runs_only_this(shell: &[String], all: &[String]) -> bool {
     if install::Command::is_installed_shell(shell, all) {
         return true;
@@ -239,7 +245,7 @@ mod tests {
         assert!(!runs_only_this(&with(&["--init-file", "forge", "-c"]), &own));
         assert!(!runs_only_this(&with(&["--rcfile", "--norc", "-c"]), &own));
         assert!(!runs_only_this(&with(&["--norc"]), &own));
-        // Some agents put the values of variables into their settings.
+        // Some agents expand variables in their settings.
         let search = "\"$HOME/.local/bin:$HOME/.cargo/bin:$PATH\"";
         let expanded = |path: &str| words(&installed.replace(search, path));
         assert!(runs_only_this(&expanded("\"/home/ada/.local/bin:/usr/bin\""), &own));

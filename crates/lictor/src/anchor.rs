@@ -1,4 +1,4 @@
-//! The log's end, written down where the store's writer cannot quietly change it: in notes on the repository's commits.
+//! Anchors the log's end outside of the store: in git notes on the repository's commits.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -12,10 +12,10 @@ use crate::error::Error;
 /// Where the notes are.
 pub const NOTES: &str = "refs/notes/lictor";
 
-/// Notes the end of the log on the newest commit.
+/// Adds a note with the end of the log to the newest commit.
 ///
 /// # Errors
-/// When git fails, for instance because nobody is named as the author.
+/// When git fails, for instance because no author is configured.
 pub fn note(root: &Path, store: &dyn Store) -> Result<(), Error> {
     let anchor = Anchor::from(store.view(|view| view.head())?);
     if anchor.seq > 0 {
@@ -55,7 +55,7 @@ fn git(root: &Path, args: &[&str], input: &str) -> Result<String, Error> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| failed(&error.to_string()))?;
-    // Written aside: git answers while it still reads.
+    // Written in a thread: git writes output while it still reads.
     let pipe = child.stdin.take();
     let output = std::thread::scope(|scope| {
         scope.spawn(move || pipe.map(|mut pipe| pipe.write_all(input.as_bytes())));

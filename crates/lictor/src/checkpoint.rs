@@ -1,4 +1,5 @@
-//! Signed places in the record. Whoever has the public key can check an exported record, without the store and its keys.
+//! Signed checkpoints of the record. With the public key, an exported record can be checked without the store and
+//! its keys.
 
 use std::io::{self, BufRead};
 
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::project::Project;
 
-/// What records of them are called.
+/// The kind of their records.
 pub const KIND: &str = "checkpoint.signed";
 /// After so many records the next one is due.
 pub(crate) const EVERY: u64 = 1_000;
@@ -21,7 +22,7 @@ pub(crate) const EVERY: u64 = 1_000;
 pub struct Checkpoint {
     /// The number of the signed record.
     pub seq: u64,
-    /// Its hash, which stands for every record up to it.
+    /// Its hash, which covers every record up to it.
     pub hash: Digest,
     /// The signature.
     #[serde(flatten)]
@@ -34,7 +35,7 @@ impl Checkpoint {
         format!("lictor.checkpoint.1\n{} {}\n", head.seq, head.hash).into_bytes()
     }
 
-    /// That of a record, when it is one that was signed at this place with the key that it names.
+    /// The checkpoint in a record, if it was signed at this position with the key that it names.
     fn of(record: &Record) -> Option<Self> {
         let checkpoint: Self = serde_json::from_str(&record.body).ok()?;
         let head = Head { seq: checkpoint.seq, hash: checkpoint.hash };
@@ -44,7 +45,7 @@ impl Checkpoint {
 }
 
 impl Project {
-    /// Signs the newest record with the person's key, on record.
+    /// Signs the newest record with the person's key, and records the signature.
     ///
     /// # Errors
     /// When nothing was recorded, the key cannot be used or the store fails.
@@ -53,7 +54,8 @@ impl Project {
     }
 }
 
-/// Signs the newest record when enough came after the last one that was signed. Says how far the record is signed.
+/// Signs the newest record when enough records followed the last signed one. Returns how far the record is
+/// signed.
 pub(crate) fn sign_if_due(project: &Project, store: &dyn Store, now: Timestamp) -> Result<u64, Error> {
     let newest = Query::all().kind(KIND).newest_first().limit(1);
     let (head, signed) = store.view(|view| {
@@ -79,16 +81,16 @@ fn sign(project: &Project, store: &dyn Store, at: Timestamp) -> Result<Checkpoin
     Ok(checkpoint)
 }
 
-/// What an exported record tells whoever has the public key.
+/// The result of checking an exported record with the public key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Checked {
     /// How many records were read.
     pub records: u64,
-    /// The last record that is signed, it and every one before it; `None` when none is.
+    /// The last record that a signature covers; `None` when there is none.
     pub signed: Option<u64>,
-    /// The keys that signed, in the order in which they are met.
+    /// The keys that signed, in order of occurrence.
     pub keys: Vec<String>,
-    /// What is wrong, in words; nothing when the record is whole.
+    /// The faults, in words; empty when the record is intact.
     pub faults: Vec<String>,
 }
 
@@ -110,7 +112,7 @@ pub enum ExportError {
     },
 }
 
-/// Checks a record as `lictor audit export --exact` writes it. Where a public key is given, only that one counts.
+/// Checks a record as `lictor audit export --exact` writes it. If a public key is given, only that one counts.
 ///
 /// # Errors
 /// See [`ExportError`]. A record that was tampered with is not an error but a list of faults.
@@ -145,7 +147,7 @@ pub fn check(lines: impl BufRead, key: Option<&str>) -> Result<Checked, ExportEr
     Ok(told)
 }
 
-/// The first record of an export need not be the first one ever: older ones may be gone on purpose.
+/// The first record of an export need not be the first one ever: older ones may have been removed on purpose.
 fn beginning(first: &Record) -> Chain {
     let before = (first.seq == 1).then_some(Head::START);
     Chain::after(first.seq.saturating_sub(1), before)

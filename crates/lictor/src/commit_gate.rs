@@ -1,5 +1,5 @@
-//! The gate at an agent's own git commands: what is flagged is not committed, and files that govern are not exchanged for
-//! those of another commit. Both are told before git is even asked.
+//! The gate for an agent's own git commands: flagged code is not committed, and governing files are not replaced
+//! by those of another commit. Both are checked before git starts.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl CommitGate {
         }
         let git = match Git::rooted(&self.root) {
             Ok(git) => git,
-            // Not a repository: git will say so itself.
+            // Not a repository: git reports that itself.
             Err(_) => return Verdict::pass(),
         };
         if !Git::at(&dir).is_ok_and(|other| other.id() == git.id()) {
@@ -72,7 +72,7 @@ impl CommitGate {
         }
     }
 
-    /// Whether no finding is on record, of whatever repository. Git, which takes longer than all the rest, is not asked
+    /// Whether no finding of any repository is on record. Git, which takes longer than the rest, is not started
     /// then.
     fn nothing_is_found(&self) -> bool {
         let found = self.store.view(|view| view.scan(Space::Finding, &Keys::all().limit(1)));
@@ -121,13 +121,13 @@ impl Guard for CommitGate {
     }
 }
 
-/// Asks about a git command that would put other files in the place of those that govern.
+/// Asks about a git command that would replace governing files.
 fn exchanged(command: &Command, dir: &Path) -> Option<Verdict> {
     let git = GitCommand::read(command, dir)?;
     question(&git, &git.targets())
 }
 
-/// The question about the first of these that holds other files that govern.
+/// The question about the first of these targets with other governing files.
 fn question(git: &GitCommand, targets: &[Target]) -> Option<Verdict> {
     if targets.is_empty() {
         return None;
@@ -152,8 +152,8 @@ fn asked(verb: &str, name: &str, files: &[String]) -> Option<Verdict> {
     Some(Verdict::ask(text).by_rule("self.switch"))
 }
 
-/// What commands of a line do together: one prints a patch or an archive that another applies, one fetches what another
-/// merges, one tells git of files that another takes away.
+/// Effects of several commands together: one prints a patch or an archive that another applies, one fetches what
+/// another merges, one adds files to git that another removes.
 fn over_commands(facts: &Facts, dir: &Path, root: &Path) -> Option<Verdict> {
     if facts.commands().nth(1).is_none() || !facts.commands().any(|command| command.program == "git") {
         return None;
@@ -177,7 +177,7 @@ fn over_commands(facts: &Facts, dir: &Path, root: &Path) -> Option<Verdict> {
     asked(&last.words.verb, last.words.word(0), &taken)
 }
 
-/// Whether a command applies a patch or unpacks an archive where the project is.
+/// Whether a command applies a patch or unpacks an archive in the project.
 fn applies(command: &Command, dir: &Path, root: &Path) -> bool {
     let words: Vec<&str> = command.args.iter().flatten().map(String::as_str).collect();
     let has = |names: &[&str]| words.iter().any(|word| names.contains(word));

@@ -1,5 +1,5 @@
-//! `lictor-server`, the program that does what `lictor` is kept free of: databases, HTTP and TLS. Started only where a
-//! policy asks for it.
+//! `lictor-server`, the program for everything that `lictor` is kept free of: databases, HTTP and TLS. Started
+//! only if a policy needs it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,10 +14,10 @@ use crate::project::Project;
 
 /// The program.
 pub const PROGRAM: &str = "lictor-server";
-/// What the address of the database is handed over in: a command line can be read by everybody on the machine.
+/// The variable for the address of the database: all users of the machine can read a command line.
 pub const ADDRESS: &str = "LICTOR_STORE_ADDRESS";
 
-/// The program beside the one that runs, or else on the search path.
+/// The program beside the running one, or else on the search path.
 ///
 /// # Errors
 /// When it is in neither place.
@@ -51,7 +51,7 @@ pub(crate) fn store(
     Ok(Arc::new(PipedStore::start(command, place(address), keys)?))
 }
 
-/// The address without what may be secret in it.
+/// The address without its secrets.
 fn place(address: &str) -> PathBuf {
     let (scheme, rest) = address.split_once("://").unwrap_or(("postgres", address));
     let rest = rest.split('?').next().unwrap_or(rest);
@@ -59,16 +59,16 @@ fn place(address: &str) -> PathBuf {
     format!("{scheme}://{host}").into()
 }
 
-/// One chain for each machine and project: machines do not wait for each other, and none can fork another's.
+/// One chain per machine and project: machines do not wait for each other, and none can fork another's.
 fn chain(project: &Project) -> Result<String, Error> {
     let state = project.state_dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(format!("{}/{state}", machine(&project.dirs().state)?))
 }
 
-/// The name of this machine, made once: what two machines are called is not always different.
+/// The name of this machine, generated once: host names are not always unique.
 ///
 /// # Errors
-/// When it cannot be read or kept.
+/// When it cannot be read or stored.
 pub fn machine(state: &Path) -> Result<String, Error> {
     let file = state.join("machine");
     let failed = |doing| Error::file(doing, &file);

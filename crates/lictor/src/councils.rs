@@ -1,4 +1,4 @@
-//! The councils in force: those of the managed, the user's and the repository's policy, together.
+//! The active councils: those of the managed, the user's and the repository's policy, together.
 
 use std::collections::BTreeSet;
 use std::mem::discriminant;
@@ -25,7 +25,7 @@ pub enum CouncilMoment {
 }
 
 impl CouncilMoment {
-    /// Its word in policy files.
+    /// Its name in policy files.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -44,19 +44,19 @@ impl CouncilMoment {
     }
 }
 
-/// The councils in force, and which of them the repository named.
+/// The active councils, and which of them the repository defined.
 #[derive(Debug, Default)]
 pub struct ActiveCouncils {
     /// All of them.
     pub councils: Councils,
-    /// Whether findings stop commits where there are none.
+    /// Whether findings stop commits if there are no councils.
     pub alone: bool,
     from_repository: BTreeSet<String>,
 }
 
 impl ActiveCouncils {
-    /// The councils of all layers. A layer adds councils; it cannot change or drop one of a layer above it: a name that is
-    /// taken gets the layer's word behind it.
+    /// The councils of all layers. A layer adds councils; it cannot change or drop one of a layer above it: a
+    /// name that is taken gets the layer's name as a suffix.
     ///
     /// # Errors
     /// When a council cannot be read.
@@ -79,14 +79,14 @@ impl ActiveCouncils {
         Ok(active)
     }
 
-    /// Whether any council meets at this moment, whatever was saved.
+    /// Whether any council runs at this moment, whatever was saved.
     #[must_use]
     pub fn may_meet(&self, moment: CouncilMoment) -> bool {
         let wanted = discriminant(&moment.trigger());
         self.councils.values().flat_map(|council| &council.on).any(|on| discriminant(on) == wanted)
     }
 
-    /// The councils that meet at this moment, each with those of the saved files that made it meet.
+    /// The councils that run at this moment, each with the saved files that triggered it.
     pub fn meeting<'a>(
         &'a self,
         moment: CouncilMoment,
@@ -112,8 +112,8 @@ impl ActiveCouncils {
         })
     }
 
-    /// Why a reviewer's program must not run, if it must not: a repository's program runs only with the very bytes that
-    /// a person has trusted.
+    /// Why a reviewer's program must not run, if it must not: a repository's program runs only with exactly the
+    /// bytes that a person has trusted.
     ///
     /// # Errors
     /// That reason.
@@ -139,7 +139,7 @@ impl ActiveCouncils {
     }
 }
 
-/// Every program that the repository's policy runs, ready-made reviewers included.
+/// Every program that the repository's policy runs, including preset reviewers.
 ///
 /// # Errors
 /// When a council cannot be read.
@@ -155,7 +155,7 @@ pub fn programs(policy: &PolicyBundle) -> Result<Vec<Program>, Error> {
     Ok(programs)
 }
 
-/// What a reviewer runs. Ruff runs nothing of the repository; clippy runs its build scripts.
+/// The program of a reviewer. Ruff runs nothing of the repository; clippy runs its build scripts.
 fn program(council: &str, reviewer: &Reviewer) -> Option<Program> {
     let argv = match reviewer.preset {
         _ if reviewer.agent => return None,

@@ -1,4 +1,4 @@
-//! What `lictor demo` and the page show those who have no session of their own yet.
+//! The demo session of `lictor demo` and the page.
 
 /// The policy of the demonstration.
 pub const POLICY: &str = r#"version: 1

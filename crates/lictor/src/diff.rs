@@ -1,10 +1,10 @@
-//! Two texts, compared line by line, for people to read.
+//! A line diff of two texts, for people.
 
 use std::ops::Range;
 
 use similar::{Algorithm, capture_diff_slices, group_diff_ops};
 
-/// What became of a line.
+/// The change of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// It is in both texts.
@@ -30,17 +30,17 @@ impl Change {
 /// A place where the texts differ, with lines around it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Hunk<'t> {
-    /// Where it stands in both texts: `@@ -1,3 +1,4 @@`.
+    /// Its position in both texts: `@@ -1,3 +1,4 @@`.
     pub header: String,
     /// Its lines, without their ends.
     pub lines: Vec<(Change, &'t str)>,
 }
 
-/// Where the texts differ, with at most so many lines around each place. None when they are the same.
+/// The differences, with at most `around` lines of context. Empty when the texts are equal.
 #[must_use]
 pub fn hunks<'t>(old: &'t str, new: &'t str, around: usize) -> Vec<Hunk<'t>> {
     let [old, new] = [old, new].map(|text| text.lines().collect::<Vec<&str>>());
-    // Naming the algorithm here and comparing lines as they are keeps the library's other ways out of the binary.
+    // Choosing the algorithm and comparing plain lines keeps the library's other code out of the binary.
     let ops = capture_diff_slices(Algorithm::Myers, &old, &new);
     let groups = group_diff_ops(ops, around.min(old.len().saturating_add(new.len())));
     let hunk = |group: &Vec<similar::DiffOp>| {

@@ -1,7 +1,8 @@
-//! Where the user's things are: home, configuration, state, caches.
+//! The user's directories: home, configuration, state, caches.
 //!
-//! `HOME` and `XDG_*` may have been set by whoever started the process. They count where they are absolute, belong to
-//! the user and lie outside the project and `/proc`; otherwise the password database says where home is.
+//! `HOME` and `XDG_*` may have been set by an untrusted parent process. They are used only if they are absolute,
+//! belong to the user and are outside the project and `/proc`; otherwise the home directory comes from the
+//! password database.
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
@@ -13,13 +14,13 @@ use crate::options::{Environment, Options};
 /// The directories of one user, as a project sees them.
 #[derive(Debug, Clone)]
 pub struct Dirs {
-    /// The home directory; the root directory where it is not known, so that nothing lands in the work tree.
+    /// The home directory; the root directory if unknown, so that nothing is written to the work tree.
     pub home: PathBuf,
-    /// Where state is kept that belongs to no project.
+    /// The directory for state that belongs to no project.
     pub state: PathBuf,
-    /// State is kept where `LICTOR_STATE_DIR` says: in that very directory.
+    /// Whether `LICTOR_STATE_DIR` sets the state directory itself.
     pub(crate) state_is_given: bool,
-    /// Where things lie that may be thrown away at any time.
+    /// The directory for data that may be deleted at any time.
     pub cache: PathBuf,
     /// The user's policy file, there or not.
     pub user_policy: PathBuf,
@@ -49,17 +50,17 @@ impl Dirs {
         }
     }
 
-    /// What `init` keeps for undoing what it did.
+    /// The file with `init`'s data for undoing its changes.
     #[must_use]
     pub fn receipts_file(&self) -> PathBuf {
         self.state.join("receipts.json")
     }
 }
 
-/// Which of the directories that the environment names are believed.
+/// Which directories from the environment are trusted.
 struct Rules {
     user: u32,
-    /// The project's root, as it is named and with links followed.
+    /// The project's root, as named and with links resolved.
     project: Vec<PathBuf>,
 }
 
@@ -75,7 +76,7 @@ impl Rules {
         (named.is_absolute() && self.is_the_users(&named) && !self.is_out_of_bounds(&named)).then_some(named)
     }
 
-    /// Whether the directory is the user's own. One that is not there yet is whose the directory is that holds it.
+    /// Whether the user owns the directory. A missing directory belongs to the owner of its parent.
     fn is_the_users(&self, directory: &Path) -> bool {
         let there = directory.ancestors().find_map(|place| fs::metadata(place).ok());
         there.is_some_and(|found| found.is_dir() && found.uid() == self.user)
@@ -89,7 +90,7 @@ impl Rules {
         })
     }
 
-    /// The user's home directory by the password database.
+    /// The user's home directory in the password database.
     fn registered_home(&self) -> Option<PathBuf> {
         let home = PathBuf::from(registered(self.user)?.get(5)?);
         home.is_absolute().then_some(home)
@@ -111,16 +112,16 @@ pub fn user_name() -> Option<String> {
     registered(rustix::process::geteuid().as_raw())?.into_iter().next().filter(|name| !name.is_empty())
 }
 
-/// Makes a directory that nobody else can look into, and those above it.
+/// Creates a directory that only the user can access, and its parents.
 ///
 /// # Errors
-/// When it cannot be made.
+/// When it cannot be created.
 pub fn create_private(directory: &Path) -> Result<(), Error> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
     made.map_err(Error::file("cannot create", directory))
 }
 
-/// Absolute and without `.` and `..`, without looking at links.
+/// Absolute and without `.` and `..`, without resolving links.
 #[must_use]
 pub fn absolute(path: &Path, cwd: &Path) -> PathBuf {
     let joined = cwd.join(path);

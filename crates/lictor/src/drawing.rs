@@ -1,5 +1,4 @@
-//! How a policy graph and the way of one decision through it are shown: told once here, printed by the command and by the
-//! page.
+//! Display data for a policy graph and the trace of one decision through it, shared by the command and the page.
 
 pub mod svg;
 
@@ -8,13 +7,13 @@ use std::collections::HashMap;
 use lictor_core::graph::Outline;
 use lictor_core::{Branch, Evaluation, NodeKind, Status, Trace, TraceEntry, Value};
 
-/// What one decision did at each node, by the node's path.
+/// The trace of one decision, by node path.
 #[derive(Debug, Clone)]
 pub struct Path {
     visited: HashMap<String, Visit>,
 }
 
-/// What one decision did at one node.
+/// How one decision treated a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visit {
     /// It was asked and this counts.
@@ -40,7 +39,7 @@ impl Path {
         visited.collect()
     }
 
-    /// What it did at a node.
+    /// How the decision treated a node.
     #[must_use]
     pub fn at(&self, node: &Outline) -> Visit {
         self.visited.get(&*node.path).copied().unwrap_or(Visit::Skipped)
@@ -53,14 +52,14 @@ impl FromIterator<(String, Visit)> for Path {
     }
 }
 
-/// The word for a combinator, and a node's name where it has one.
+/// The name of a combinator's kind, and a node's own name if it has one.
 #[must_use]
 pub fn title(node: &Outline) -> (&'static str, String) {
     let word = match node.kind {
         NodeKind::Guard | NodeKind::Observer => "",
         combinator => combinator.as_str(),
     };
-    // The graph names combinators after what they are when nobody else does.
+    // Unnamed combinators have their kind as name.
     let name = if &*node.name == word { "" } else { &*node.name };
     let name = match node.at_least {
         Some(at_least) => format!("{at_least} of {} {name}", node.children.len()).trim_end().to_owned(),
@@ -76,14 +75,14 @@ pub fn label(node: &Outline) -> String {
     [word, &name].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// One node of the tree that tells how a decision came about.
+/// One node of the tree that explains a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// How far below the root.
     pub depth: usize,
     /// The guard, or the combinator and its name.
     pub name: String,
-    /// What it said; nothing when it was not asked.
+    /// Its value; `None` when it was skipped.
     pub value: Option<Value>,
     /// Where a condition went.
     pub branch: Option<Branch>,
@@ -91,7 +90,8 @@ pub struct Step {
     pub superseded: bool,
 }
 
-/// How a decision came about: parents before children. Traces are recorded as nodes finish; a tree reads from its root.
+/// The explanation of a decision: parents before children. Traces are recorded as nodes finish; a tree is
+/// displayed from its root.
 #[must_use]
 pub fn steps(evaluation: &Evaluation) -> Vec<Step> {
     let mut entries: Vec<TraceEntry<'_>> = evaluation.trace.iter().collect();
@@ -102,7 +102,7 @@ pub fn steps(evaluation: &Evaluation) -> Vec<Step> {
 fn step(entry: &TraceEntry<'_>, evaluation: &Evaluation) -> Step {
     let name = match (entry.kind, &*entry.name) {
         (NodeKind::Guard, name) => name.to_owned(),
-        // The graph names combinators after what they are when nobody else does.
+        // Unnamed combinators have their kind as name.
         (kind, name) if name.is_empty() || name == kind.as_str() => kind.as_str().to_owned(),
         (kind, name) => format!("{} {name}", kind.as_str()),
     };

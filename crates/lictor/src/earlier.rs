@@ -1,7 +1,7 @@
-//! The form in which a policy is kept in the store for sessions that see it change.
+//! How a policy is stored for sessions that see it change.
 //!
-//! What is kept are the files themselves. They are believed only where they come to the very digest that is on record
-//! for the session: a changed file is as good as none. The compiled form lies in the state directory, as that of the
+//! The files themselves are stored. They are used only if they have exactly the digest that is on record for the
+//! session: a changed file counts as missing. The compiled form is in the state directory, like that of the
 //! current policy.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ struct Kept {
     /// The version of Lictor that read them.
     version: String,
     files: Vec<KeptFile>,
-    /// The files that the policy's command lines name, by the words that name them.
+    /// The digests of the files that the policy's command lines name, by argument.
     programs: BTreeMap<String, Digest>,
 }
 
@@ -58,7 +58,7 @@ fn kept_file(source: &Source) -> Option<KeptFile> {
     Some(KeptFile { origin: source.origin, path: source.path.clone(), text })
 }
 
-/// Keeps the policy of a project, and reads the versions that were kept.
+/// Stores the policy of a project, and reads the stored versions.
 pub(crate) struct KeptPolicies {
     pub(crate) project: Project,
     pub(crate) store: Arc<dyn Store>,

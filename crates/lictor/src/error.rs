@@ -1,4 +1,4 @@
-//! What can go wrong in a runtime, each with a stable name and what to do about it.
+//! Errors of a runtime, each with a stable name and a fix.
 
 use std::error::Error as _;
 use std::io;
@@ -12,7 +12,7 @@ use lictor_ledger::gate::Trouble;
 use lictor_ledger::repository::RepositoryError;
 use lictor_store::StoreError;
 
-/// Why a runtime cannot be opened or cannot do what it was asked to.
+/// Why a runtime cannot be opened or an operation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -25,7 +25,7 @@ pub enum Error {
     /// The graph of several policies is degenerate.
     #[error("the policy graph cannot be built")]
     Graph(#[from] GraphError),
-    /// The policy's patterns of text to take out.
+    /// The policy's redaction patterns are invalid.
     #[error("the policy's `redact` cannot be used: {0}")]
     Redact(String),
     /// A council of the policy.
@@ -39,7 +39,7 @@ pub enum Error {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The ledger of findings failed, or does not have what was named.
+    /// The ledger of findings failed, or does not have the named item.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     /// A council or the gate has no answer.
@@ -58,7 +58,7 @@ pub enum Error {
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system error.
         source: io::Error,
     },
     /// Others than root can change a managed file.
@@ -67,7 +67,7 @@ pub enum Error {
         path = .0.display()
     )]
     ManagedWritable(PathBuf),
-    /// A version of the policy that is kept for running sessions is not what it was.
+    /// A stored version of the policy for running sessions was changed.
     #[error("what is kept as policy {0} is not that policy")]
     KeptPolicy(lictor_core::Digest),
     /// An event that an agent's tool call made up.
@@ -86,7 +86,7 @@ pub enum Error {
         "`lictor-server` is neither beside `lictor` nor on the PATH; in a clone of Lictor, `cargo xtask install --server` installs it"
     )]
     NoCompanion,
-    /// The team's policy cannot be had, and nothing passes without it.
+    /// The team's policy is unavailable, and everything is blocked without it.
     #[error("the server `{url}` is away: {why}")]
     ServerAway {
         /// The server.
@@ -117,7 +117,7 @@ pub enum Error {
         /// Those that there are.
         known: Vec<String>,
     },
-    /// A council that has nothing to do with what happened.
+    /// A council that does not run on this event.
     #[error("the council `{name}` does not meet at {moment}; its moments stand under `on:`")]
     CouncilElsewhen {
         /// Its name.
@@ -128,7 +128,7 @@ pub enum Error {
     /// The id of an evaluation that is not on record.
     #[error("there is no decision {0}; `lictor audit tail` shows the newest ones")]
     NoDecision(u64),
-    /// An evaluation that asks nobody anything, or has been answered.
+    /// An evaluation without a question, or with an answer.
     #[error("decision {0} does not wait for an answer")]
     NotAsked(u64),
     /// More or fewer answers than an evaluation has questions.
@@ -141,7 +141,7 @@ pub enum Error {
         /// The answers.
         given: usize,
     },
-    /// A session that cannot be another's subagent, or have a limit, any more.
+    /// A session that has begun and can no longer get a parent or a limit.
     #[error("the session `{0}` has begun already, without that parent or that limit")]
     HasBegun(String),
     /// A git command that Lictor ran.
@@ -180,7 +180,7 @@ impl Fixable for Error {
 }
 
 impl Error {
-    /// A stable word for the kind of failure, for programs.
+    /// A stable name of the kind of failure, for programs.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -248,7 +248,7 @@ impl Error {
         }
     }
 
-    /// Whether it is an answer about what was asked for, not a failure: it is not there, or cannot be changed any more.
+    /// Whether it is a result and not a failure: the item does not exist, or can no longer be changed.
     #[must_use]
     pub fn is_absence(&self) -> bool {
         matches!(self.kind(), "ledger" | "approval" | "nothing_recorded" | "no_repository" | "no_council")

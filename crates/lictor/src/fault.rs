@@ -1,4 +1,4 @@
-//! Faults of Lictor's own, written down beside the store: the store itself may be what failed.
+//! Lictor's internal faults, logged outside of the store: the store itself may have failed.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,10 +14,10 @@ use crate::options::Options;
 use crate::policy_files::Snapshot;
 use crate::project::Project;
 
-/// Nobody needs more than this to see what is wrong.
+/// The maximum size of the fault log.
 const MOST_BYTES: u64 = 256 * 1024;
 
-/// What every id of a fault begins with: letters, so that no decision has it.
+/// The prefix of fault ids: letters, so that it never equals a decision's id.
 pub const PREFIX: &str = "fault-";
 
 /// One fault.
@@ -34,7 +34,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// What the agent is given for it, for `lictor explain`.
+    /// The id that the agent gets, for `lictor explain`.
     #[must_use]
     pub fn id(&self) -> String {
         let at = self.at.0.to_string();
@@ -43,11 +43,11 @@ impl Fault {
     }
 }
 
-/// What failed, in whose words.
+/// The reason of a fault, by its origin.
 pub enum Reason {
-    /// In Lictor's own, which hold nothing of anybody else's.
+    /// Lictor's own text, without foreign data.
     Own(&'static str),
-    /// In words that may come from an event, a file or a program.
+    /// Text that may come from an event, a file or a program.
     Told(String),
 }
 
@@ -64,13 +64,13 @@ impl From<String> for Reason {
 }
 
 impl Reason {
-    /// The words that may be written down. Lictor's own need no policy for that, which may be what hangs.
+    /// The redacted text. Lictor's own text needs no policy, which may be what hangs.
     fn redacted(self, project: &Project) -> String {
         match self {
             Self::Own(words) => words.to_owned(),
             Self::Told(mut words) => {
                 let redactor = Snapshot::read(project).map(|current| current.redactor);
-                // Where the policy cannot be read, what Lictor knows by itself goes all the same.
+                // If the policy cannot be read, the built-in redaction still applies.
                 redact::text(&mut words, &redactor.unwrap_or_default());
                 words
             }
@@ -84,14 +84,14 @@ pub fn file(project: &Project) -> PathBuf {
     project.state_dir().join("faults.jsonl")
 }
 
-/// Writes a fault down as well as possible and gives its id: nothing more can be done where that fails too.
+/// Logs a fault, on a best-effort basis, and returns its id.
 pub fn note(slot: &HookContext, reason: impl Into<Reason>, options: &Options) -> String {
     let fault = Pending::new(slot, reason, options);
     fault.keep();
     fault.id()
 }
 
-/// A fault that has not been written down: whoever must answer at once answers first.
+/// A fault that has not been logged yet: a caller that must answer at once answers first.
 #[derive(Debug)]
 pub struct Pending(Fault, Project);
 
@@ -133,7 +133,7 @@ fn keep(fault: &Fault, project: &Project) {
     let _ = files::append(&file).and_then(|mut opened| opened.write_all(format!("{line}\n").as_bytes()));
 }
 
-/// The faults of a project, oldest first. Lines that are not faults are passed over.
+/// The faults of a project, oldest first. Lines that are not faults are skipped.
 #[must_use]
 pub fn noted(project: &Project) -> Vec<Fault> {
     let bytes = files::read(&file(project), 2 * MOST_BYTES).unwrap_or_default();

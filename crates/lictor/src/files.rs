@@ -1,4 +1,4 @@
-//! Reading files that somebody else may have put there: a fifo, a device or an endless one must not hold a hook up.
+//! Reads untrusted files: a fifo, a device or an endless file must not block a hook.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
@@ -10,15 +10,15 @@ pub(crate) const PROGRAM: u64 = 256 * 1024 * 1024;
 
 const NOT_BLOCKING: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
 
-/// Opens a regular file to read it, and says how long it is.
+/// Opens a regular file for reading, and returns its length.
 ///
 /// # Errors
-/// When it is something else, or cannot be opened.
+/// When it is not a regular file, or cannot be opened.
 pub(crate) fn open(file: &Path) -> io::Result<(File, u64)> {
     regular(OpenOptions::new().read(true).custom_flags(NOT_BLOCKING).open(file)?)
 }
 
-/// Opens a regular file to add to its end, made for this user alone when there is none.
+/// Opens a regular file for appending, created for this user alone if missing.
 ///
 /// # Errors
 /// As [`open`].
@@ -37,7 +37,7 @@ fn regular(opened: File) -> io::Result<(File, u64)> {
     }
 }
 
-/// What is in a regular file.
+/// The content of a regular file.
 ///
 /// # Errors
 /// As [`open`], and when it is longer than `most` bytes.

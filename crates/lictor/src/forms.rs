@@ -1,4 +1,4 @@
-//! Actions and answers in the forms that people and programs give and get them: the words of `lictor eval`, and JSON.
+//! Actions and answers as input and output: the words of `lictor eval`, and JSON.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,11 @@ use crate::dirs;
 use crate::rpc::AskedForm;
 use crate::runtime::Runtime;
 
-/// JSON Schemas of what several answers have in common, by name: of the command's `--json`, of `lictor rpc`, and over HTTP.
+/// JSON Schemas of types that several outputs share, by name: of the command's `--json`, of `lictor rpc`, and
+/// over HTTP.
 pub const DEFINITIONS: &str = include_str!("forms/defs.json");
 
-/// An action given in words: its kind, and the command, path, address, code, task or tool it is about.
+/// An action from words: its kind, and its command, path, URL, code, task or tool.
 #[must_use]
 pub fn action(kind: &str, what: &str) -> Action {
     with_payload(kind, what, Map::new())
@@ -54,7 +55,7 @@ pub fn with_payload(kind: &str, what: &str, mut payload: Map<String, Value>) -> 
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ActionForm {
-    /// What kind of thing.
+    /// The kind of action.
     pub kind: ActionKind,
     /// The tool's input.
     #[serde(default)]
@@ -95,7 +96,7 @@ pub struct ActionForm {
 }
 
 impl ActionForm {
-    /// The action, in a directory that is taken from `base` where it is relative.
+    /// The action; a relative directory is resolved against `base`.
     #[must_use]
     pub fn into_action(self, base: &Path) -> Action {
         let mut action = Action::new(self.kind, self.payload);
@@ -118,7 +119,7 @@ impl ActionForm {
 pub const KINDS: [&str; 8] =
     ["bash", "read", "write", "execute_code", "submit_task", "fetch", "tool", "delegate"];
 
-/// The kind that a caller probably meant by one that nothing describes: one slip away from a known one.
+/// The known kind that a caller probably meant: one typo away from an unknown one.
 #[must_use]
 pub fn meant_kind(runtime: &Runtime, action: &Action) -> Option<&'static str> {
     let ActionKind::Other(kind) = &action.kind else { return None };
@@ -128,7 +129,7 @@ pub fn meant_kind(runtime: &Runtime, action: &Action) -> Option<&'static str> {
     unknown.then_some(near)
 }
 
-/// Whether one letter is missing, too many, another one, or changed places with its neighbour.
+/// Whether one letter is missing, added, replaced, or swapped with its neighbour.
 fn is_one_slip(word: &str, meant: &str) -> bool {
     let (mut word, mut meant): (Vec<char>, Vec<char>) = (word.chars().collect(), meant.chars().collect());
     for _ in 0..2 {
@@ -145,7 +146,7 @@ fn is_one_slip(word: &str, meant: &str) -> bool {
     }
 }
 
-/// Why one line of text is not JSON, in words: a parser's own words and lines are of no use there.
+/// Why one line of text is not JSON: the parser's own message with line numbers is of no use here.
 #[must_use]
 pub fn not_json(error: &serde_json::Error) -> String {
     match error.classify() {
@@ -181,14 +182,14 @@ impl WordsForm {
 /// An evaluation as `lictor eval --json` prints it.
 #[derive(Debug, Serialize)]
 pub struct EvaluationForm<'a> {
-    /// Why, in the words of the verdict that decides and at most one more; `verdicts` has all.
+    /// The reason of the deciding verdict and of at most one more; `verdicts` has all.
     pub reason: String,
     /// What to do instead.
     pub fix: String,
-    /// What the agent's model may read instead, where reason and fix say what only an operator should.
+    /// The text for the agent's model, if reason and fix contain details for the operator only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub for_agent: Option<WordsForm>,
-    /// What a person is asked, where the decision is `ask`: `resolve` takes one answer for each.
+    /// The questions for a person, if the decision is `ask`: `resolve` takes one answer for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<AskedForm>,
     /// Everything else.

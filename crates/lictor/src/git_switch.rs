@@ -1,8 +1,9 @@
-//! Commits whose files a git command would put into the work tree, files that it would take out of it, and which of those
-//! that govern are among them.
+//! Determines which governing files a git command would change: files of commits that it would write into the
+//! work tree, and files that it would remove from it.
 //!
-//! Told before git starts: a branch may hold other hook settings and another policy than those in force. What git's words
-//! mean is known to the shell reader; here the repository is looked at, with at most one git for each commit.
+//! Checked before git starts: a branch may contain other hook settings and another policy than the current ones.
+//! The shell parser knows the meaning of git's arguments; this module inspects the repository, with at most one
+//! git process per commit.
 
 use std::path::{Path, PathBuf};
 
@@ -10,16 +11,16 @@ use lictor_core::facts::Command;
 use lictor_ledger::repository::quiet;
 use lictor_observe::GitWords;
 
-/// The tree without files, which git knows without having it.
+/// The empty tree, which git knows without storing it.
 const EMPTY: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-/// A git command: where it works, what it does, with what.
+/// A git command: its directory, subcommand and arguments.
 pub(crate) struct Git {
     pub(crate) directory: PathBuf,
     pub(crate) words: GitWords,
 }
 
-/// What the work tree would be like afterwards.
+/// The resulting state of the work tree.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     /// As it is written.
@@ -31,9 +32,10 @@ pub(crate) struct Target {
 enum Compared {
     /// Files differ between these two.
     Commits(String, String),
-    /// Only what the other side changed since both were one arrives here.
+    /// Only the changes of the other side since the merge base.
     Since(String),
-    /// Known files leave the work tree that are not below one of these directories. With `top` those of the topmost stay.
+    /// Removes tracked files that are not below one of these directories. With `top`, files in the top directory
+    /// stay.
     Thinned { kept: Vec<String>, top: bool },
 }
 
@@ -51,7 +53,7 @@ impl Target {
         Self { name: name.to_owned(), compared: Compared::Commits(before.to_owned(), after.to_owned()) }
     }
 
-    /// What a commit, or a range of them, changed itself.
+    /// The changes of a commit, or of a range of commits.
     fn own(name: &str) -> Self {
         match name.split_once("..") {
             Some((from, to)) => Self::between(name, from, to.trim_start_matches('.')),
@@ -60,7 +62,7 @@ impl Target {
     }
 }
 
-/// Where a command runs: behind a `cd`, or where the action is.
+/// The directory of a command: after a `cd`, or the action's.
 pub(crate) fn directory_of<'a>(command: &'a Command, cwd: &'a Path) -> &'a Path {
     command.directory.as_deref().map_or(cwd, Path::new)
 }
@@ -77,7 +79,7 @@ impl Git {
         Some(Self { directory, words })
     }
 
-    /// What it would put into the work tree, or take out of it.
+    /// What it would write into the work tree, or remove from it.
     pub(crate) fn targets(&self) -> Vec<Target> {
         let words = &self.words;
         if words.has(&["abort", "quit"]) {
@@ -92,7 +94,7 @@ impl Git {
                 let source = words.value(&["s", "source"]);
                 source.filter(|_| self.means_all(&names)).map(Target::here).into_iter().collect()
             }
-            // A branch without a beginning has no files at all.
+            // An orphan branch has no files.
             "switch" if words.has(&["orphan"]) => vec![Target::between("--orphan", "HEAD", EMPTY)],
             "switch" => each(Target::here),
             "reset" if words.has(&["hard", "merge", "keep"]) => each(Target::here),
@@ -105,7 +107,7 @@ impl Git {
                 onto.into_iter().chain(each(Target::since)).collect()
             }
             "pull" => {
-                // From another place a branch has the name that it has here, or none.
+                // A branch of a remote has the same name here, or none.
                 let tracked = names.split_first().into_iter().flat_map(|(remote, branches)| {
                     branches.iter().flat_map(move |branch| [format!("{remote}/{branch}"), branch.clone()])
                 });
@@ -118,7 +120,8 @@ impl Git {
         }
     }
 
-    /// What its output holds that another command may put into the work tree: a patch, an archive, a bundle.
+    /// The content of its output that another command may write into the work tree: a patch, an archive, a
+    /// bundle.
     pub(crate) fn printed(&self) -> Vec<Target> {
         let words = &self.words;
         let names = words.operands();
@@ -132,7 +135,7 @@ impl Git {
             ("diff", [revision]) => vec![Target::here(revision)],
             ("show" | "log" | "whatchanged" | "diff-tree" | "format-patch", []) => vec![Target::own("HEAD")],
             ("show", _) => revisions().map(|name| Target::own(name)).collect(),
-            // Those of several commits are in what came since both sides were one.
+            // The changes of several commits are those since the merge base.
             ("log" | "whatchanged" | "diff-tree" | "format-patch", _) => {
                 revisions().flat_map(|name| [Target::own(name), Target::here(name)]).collect()
             }
@@ -143,7 +146,7 @@ impl Git {
         }
     }
 
-    /// What `git fetch` leaves under the name that a merge behind it uses.
+    /// What `git fetch` leaves under the name that a later merge uses.
     pub(crate) fn fetched(&self) -> Vec<Target> {
         let names = self.words.operands();
         let Some((remote, branches)) = names.split_first() else { return Vec::new() };
@@ -153,7 +156,7 @@ impl Git {
         branches.flat_map(|name| [Target::since(&name), Target::since(&format!("{remote}/{name}"))]).collect()
     }
 
-    /// Whether a path is among those that the command is told to keep to.
+    /// Whether the command's pathspecs include a path.
     pub(crate) fn keeps_to(&self, path: &str) -> bool {
         let operands = self.words.operands();
         let mut named = self.words.behind();
@@ -163,7 +166,7 @@ impl Git {
         named.is_empty() || named.iter().any(|name| covers(name, path))
     }
 
-    /// The files among those that git does not know yet and that this command tells it of.
+    /// The untracked files among these that this command adds.
     pub(crate) fn taken_up(&self, pathspecs: &[String]) -> Vec<String> {
         if !matches!(self.words.verb.as_str(), "add" | "stage") || self.words.has(&["n", "dry-run"]) {
             return Vec::new();
@@ -177,7 +180,7 @@ impl Git {
         told.lines().filter(|path| all || named(path)).map(str::to_owned).collect()
     }
 
-    /// Whether it takes files out of the work tree that git knows only since a moment ago.
+    /// Whether it removes newly added files from the work tree.
     pub(crate) fn takes_away(&self) -> bool {
         let words = &self.words;
         match words.verb.as_str() {
@@ -190,7 +193,7 @@ impl Git {
         }
     }
 
-    /// Files that are named one by one are judged as files.
+    /// Individually named files are judged as files.
     fn checkout(&self, names: &[String]) -> Vec<Target> {
         let Some((first, rest)) = names.split_first() else { return Vec::new() };
         if self.words.has(&["b", "B", "orphan"]) {
@@ -204,7 +207,7 @@ impl Git {
         vec![Target::here(first)]
     }
 
-    /// Whether paths are given that stand for more than single files.
+    /// Whether the pathspecs cover more than single files.
     fn means_all(&self, names: &[String]) -> bool {
         let behind = self.words.behind();
         let mut paths = names.iter().map(String::as_str).chain(behind);
@@ -215,7 +218,7 @@ impl Git {
         })
     }
 
-    /// What a stash holds: its changes, and files that git did not know.
+    /// The content of a stash: its changes and untracked files.
     fn unstashed(&self) -> Vec<Target> {
         let at = match self.words.word(0) {
             "pop" | "apply" => 1,
@@ -231,14 +234,14 @@ impl Git {
         vec![Target::own(&name), untracked]
     }
 
-    /// Directories that stay; the rest of what git knows leaves the work tree.
+    /// The directories that stay; all other tracked files are removed from the work tree.
     fn thinned(&self) -> Vec<Target> {
         let operands = self.words.operands();
         let Some((sub, named)) = operands.split_first().filter(|(sub, _)| matches!(**sub, "set" | "init"))
         else {
             return Vec::new();
         };
-        // Patterns of git's own kind may leave out whatever they like.
+        // Patterns in non-cone mode may exclude any file.
         let top = !self.words.has(&["no-cone"]);
         let kept =
             named.iter().chain(&self.words.behind()).filter(|_| top).map(|path| tidied(path)).collect();
@@ -257,7 +260,8 @@ impl Git {
         Some(PathBuf::from(top.trim_end_matches('\n')))
     }
 
-    /// The files among those that would be other ones, or gone. None where git does not know the commit: it does nothing then.
+    /// The files among these that would change or disappear. Empty if git does not know the commit: the command
+    /// then does nothing.
     pub(crate) fn differing(&self, target: &Target, pathspecs: &[String]) -> Vec<String> {
         if pathspecs.is_empty() || target.name.is_empty() {
             return Vec::new();
@@ -292,7 +296,7 @@ fn tidied(path: &str) -> String {
     path.trim_start_matches("./").trim_matches('/').to_owned()
 }
 
-/// Whether a word of git names a path: itself, a directory above it, a pattern.
+/// Whether a git argument covers a path: the path itself, a directory above it, or a pattern.
 fn covers(name: &str, path: &str) -> bool {
     let name = tidied(name);
     matches!(name.as_str(), "" | ".")
@@ -301,12 +305,12 @@ fn covers(name: &str, path: &str) -> bool {
         || Path::new(path).starts_with(&name)
 }
 
-/// Patterns for git of those paths, in whatever directory of a repository.
+/// Git pathspecs for these paths, in any directory of a repository.
 pub(crate) fn anywhere<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<String> {
     paths.flat_map(|path| [format!(":(top,glob)**/{path}"), format!(":(top,glob)**/{path}/**")]).collect()
 }
 
-/// A pattern for git of exactly that path from the top.
+/// A git pathspec for exactly this path from the top.
 pub(crate) fn exactly(path: &Path) -> Option<String> {
     let path = path.to_str().filter(|path| !path.starts_with(".git/"))?;
     Some(format!(":(top,literal){path}"))

@@ -1,7 +1,8 @@
-//! Agents that hooks of a store govern, and what is not for whoever runs under one.
+//! Pins sessions to their project and agent, and detects callers that run under a governed agent.
 //!
-//! Where a session belongs, its store and its agent are written down at its first event. An event for it that comes from
-//! under that agent, without the agent itself having started the hook, was made by a tool call and does not count.
+//! The project, store and agent of a session are recorded at its first event. An event for the session from a
+//! descendant of that agent, in a hook that the agent itself did not start, was forged by a tool call and is
+//! refused.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -20,16 +21,16 @@ use crate::project::Project;
 /// Longer than two paths and two numbers.
 const MOST_BYTES: u64 = 16 * 1024;
 
-/// What is settled at a session's first event.
+/// The data that a session's first event pins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pinned {
     /// The project's root.
     pub(crate) root: PathBuf,
-    /// Where its state is kept; not known for a session of an older version.
+    /// Its state directory; unknown for a session of an older version.
     pub(crate) state: Option<PathBuf>,
     /// The agent's process, when the agent itself started the hook.
     pub(crate) agent: Option<Process>,
-    /// The session itself; not known for a session of an older version.
+    /// The session itself; unknown for a session of an older version.
     pub(crate) session: Option<SessionKey>,
 }
 
@@ -82,7 +83,7 @@ fn unknown(file: &Path) -> impl Fn(io::Error) -> Error {
     move |source| Error::File { doing: "cannot tell where the session belongs:", path: path.clone(), source }
 }
 
-/// What is on record for a session. `None` before its first event.
+/// The pinned data of a session. `None` before its first event.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -95,10 +96,10 @@ pub(crate) fn pinned(dirs: &Dirs, session: &SessionKey) -> Result<Option<Pinned>
     }
 }
 
-/// What holds for a session from this event on, which came from `here`.
+/// Pins a session at this event, which came from `here`, or returns its pinned data.
 ///
 /// # Errors
-/// When the event was made by a tool call, or what is settled cannot be read or written down.
+/// When the event was made by a tool call, or the pinned data cannot be read or written.
 pub(crate) fn settle(session: &SessionKey, here: &Project) -> Result<Pinned, Error> {
     let hook = here.options().caller.map_or(Hook::This, Hook::Other);
     let starter = ancestry::starter(hook);
@@ -110,7 +111,7 @@ pub(crate) fn settle(session: &SessionKey, here: &Project) -> Result<Pinned, Err
             return Err(Error::MadeUp);
         }
         if starter.is_some() && starter != known.agent {
-            // The session goes on in another process of its agent.
+            // The session continues in another process of its agent.
             known.agent = starter;
             known.session = Some(session.clone());
             write(here.dirs(), session, &known, true)?;
@@ -130,14 +131,15 @@ pub(crate) fn settle(session: &SessionKey, here: &Project) -> Result<Pinned, Err
     if write(here.dirs(), session, &new, false)? {
         return Ok(new);
     }
-    // Of two first events at once, one wins and both agree.
+    // Of two concurrent first events, one wins and both use it.
     Ok(pinned(here.dirs(), session)?.unwrap_or(new))
 }
 
-/// What holds for a session that another one has started, which is settled: a call of it can be told by its agent's process.
+/// Pins a session that another pinned session has started, so that its calls are recognised by the agent's
+/// process.
 ///
 /// # Errors
-/// When it cannot be read or written down.
+/// When it cannot be read or written.
 pub(crate) fn settle_below(session: &SessionKey, above: &Pinned, dirs: &Dirs) -> Result<(), Error> {
     if above.agent.is_none() || pinned(dirs, session)?.is_some_and(|known| known.agent == above.agent) {
         return Ok(());
@@ -145,7 +147,7 @@ pub(crate) fn settle_below(session: &SessionKey, above: &Pinned, dirs: &Dirs) ->
     write(dirs, session, &Pinned { session: Some(session.clone()), ..above.clone() }, true).map(drop)
 }
 
-/// Writes it down whole. Of two first events at once one wins: says whether this one did.
+/// Writes it atomically. Of two concurrent first events one wins: returns whether this one did.
 fn write(dirs: &Dirs, session: &SessionKey, pinned: &Pinned, replace: bool) -> Result<bool, Error> {
     let (file, directory) = (file(dirs, session), directory(dirs));
     dirs::create_private(&directory)?;
@@ -162,7 +164,7 @@ fn write(dirs: &Dirs, session: &SessionKey, pinned: &Pinned, replace: bool) -> R
     }
 }
 
-/// What is settled for the sessions of that store.
+/// The pinned data of all sessions of this store.
 fn all(dirs: &Dirs, state: &Path) -> impl Iterator<Item = Pinned> {
     let files = fs::read_dir(directory(dirs)).into_iter().flatten().flatten();
     let known = files.filter_map(|entry| Pinned::read(&files::read(&entry.path(), MOST_BYTES).ok()?).ok());
@@ -176,7 +178,7 @@ fn agents(dirs: &Dirs, state: &Path) -> Vec<Process> {
 
 /// The sessions of the agent that this process runs under, as far as hooks of this project's store govern it.
 ///
-/// They are looked for again only after one was added: a process that lives as long as its agent asks for every call.
+/// They are searched again only after one was added: a long-lived process needs them for every call.
 #[derive(Debug, Default)]
 pub struct SessionsAbove {
     looked: Option<SystemTime>,

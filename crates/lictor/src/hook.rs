@@ -1,6 +1,7 @@
-//! One agent event in, one reply out: all that a hook does.
+//! Handles a hook: one agent event in, one reply out.
 //!
-//! Whatever happens in here, the answer is one that the agent obeys, and it is a block unless a policy said otherwise.
+//! Whatever happens here, the reply has a form that the agent obeys, and it is a block unless a policy decided
+//! otherwise.
 
 mod after;
 mod notify;
@@ -27,15 +28,16 @@ use crate::runtime::Runtime;
 use crate::sandboxed;
 use crate::session_home::{self, SessionHome};
 
-/// The deadline of a hook that nobody told how long its agent waits: agents wait five seconds or more.
+/// The default deadline of a hook: agents wait five seconds or more.
 pub const SHORT: Duration = Duration::from_millis(4_500);
-/// How much of an agent's patience is used up at most, in tenths: agents let a call proceed when the hook is late.
+/// The maximum share of the agent's timeout that is used, in tenths: agents let a call proceed when the hook is
+/// late.
 pub const SHARE: u32 = 4;
 
-/// The answer to one event, and where it goes.
+/// The reply to one event, and its destination.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HookReply {
-    /// Which agent, which event, which forms of answer it has.
+    /// The agent, the event, and the supported forms of reply.
     pub slot: HookContext,
     /// The answer.
     pub reply: Reply,
@@ -49,8 +51,8 @@ impl HookReply {
     }
 }
 
-/// Whether the event is known to come from an agent that was already kept from stopping once. Shared with whoever ends
-/// the process when it would be late.
+/// Whether the event is known to come from an agent that was already kept from stopping once. Shared with the
+/// thread that ends the process at the deadline.
 #[derive(Debug, Clone, Default)]
 pub struct AlreadyRefusedStop(Arc<AtomicBool>);
 
@@ -64,7 +66,7 @@ impl AlreadyRefusedStop {
     }
 }
 
-/// What a hook process answers, with the runtime that it opened for it: a process that ends now need not take it apart.
+/// The reply of a hook process, with the runtime that it opened: a process that exits now need not drop it.
 pub struct Answered {
     /// The answer.
     pub rendered: Rendered,
@@ -78,7 +80,7 @@ impl From<Rendered> for Answered {
     }
 }
 
-/// Answers the event that a hook process got on its standard input.
+/// Handles the event that a hook process got on its standard input.
 #[must_use]
 pub fn answer(
     agent: Agent,
@@ -90,8 +92,8 @@ pub fn answer(
     answer_after(agent, hint, input, refused, options, None)
 }
 
-/// The same for a process that answers many: with what the runtime of an earlier answer has opened and read, where that
-/// still holds.
+/// The same for a process that handles many events: reuses the store and policy of an earlier runtime, if still
+/// current.
 #[must_use]
 pub fn answer_after(
     agent: Agent,
@@ -120,9 +122,9 @@ pub fn answer_after(
     }
 }
 
-/// The answer when Lictor itself cannot judge: a block in the form that the event's hook obeys. What is wrong is the
-/// person's business, who sees it in `lictor doctor` and `lictor explain`; the agent gets a sentence and the id. An agent
-/// that wants to stop is told once and then released: it would otherwise be kept working on what it cannot mend.
+/// The reply when Lictor itself fails: a block in the form that the event's hook obeys. Details are for the
+/// person, in `lictor doctor` and `lictor explain`; the agent gets a sentence and the id. An agent that wants to
+/// stop is refused once and then released: it cannot fix the fault itself.
 pub fn failed(
     slot: &HookContext,
     refused: &AlreadyRefusedStop,
@@ -146,14 +148,14 @@ fn failed_by(slot: &HookContext, refused: &AlreadyRefusedStop, id: String, polic
     render(slot, &Reply::Block(unjudged(slot, id, policy)))
 }
 
-/// Whether a policy file is what is wrong: where in it is for the person to see.
+/// Whether the error is in a policy file: its location is shown to the person only.
 fn is_refused_policy(error: &Error) -> bool {
     matches!(error, Error::Policy(_))
 }
 
 impl Runtime {
-    /// Answers one event of an agent: all that a hook does. The event may belong to a session of another project, or
-    /// come from a directory with a policy of its own; both are heard.
+    /// Handles one event of an agent, as a hook does. The event may belong to a session of another project, or
+    /// come from a directory with its own policy; both policies apply.
     #[must_use]
     pub fn handle(&self, event: &Event) -> HookReply {
         let options = self.project().options();
@@ -174,15 +176,15 @@ impl Runtime {
     }
 }
 
-/// A runtime that is there before an event comes.
+/// A runtime that exists before the event.
 enum Known<'a> {
-    /// Its policy counts for its project, whatever the files say by now.
+    /// Its policy applies to its project, even if the files have changed.
     This(&'a Runtime),
-    /// What it has opened and read is used again, where it still holds.
+    /// Its store and policy are reused, if still current.
     Earlier(Option<&'a Runtime>),
 }
 
-/// The answer of the session's own policy, and before it that of the place where the agent is.
+/// The reply of the session's own policy, after that of the agent's current directory.
 fn judged(event: &Event, options: &Options, known: Known<'_>) -> Result<(HookReply, Runtime), Error> {
     let SessionHome { home, elsewhere } = SessionHome::of(event, options)?;
     let objection = match (elsewhere, &event.kind) {
@@ -212,7 +214,7 @@ fn judged(event: &Event, options: &Options, known: Known<'_>) -> Result<(HookRep
     Ok((HookReply { slot, reply }, runtime))
 }
 
-/// What an agent is told about a fault of Lictor's.
+/// The message for an agent about an internal fault.
 fn unjudged(slot: &HookContext, id: String, policy: bool) -> Block {
     let reason = match slot.moment() {
         Moment::Stop | Moment::SubagentStop => "whether the work is done could not be judged",
@@ -230,8 +232,8 @@ fn unjudged(slot: &HookContext, id: String, policy: bool) -> Block {
     }
 }
 
-/// What another project's policy has against an action. Its counters are not this session's, and a yes counts only where
-/// the agent itself asks the person.
+/// The objection of another project's policy to an action. Its counters are not this session's, and an approval
+/// counts only if the agent itself asks the person.
 fn objected_by(there: &Runtime, action: &Action) -> Option<Reply> {
     let observe = there.policy().is_observing();
     let evaluation = there.evaluate_with(action, Mode { dry: true, observe, ..Mode::default() });
@@ -249,7 +251,7 @@ fn objected_by(there: &Runtime, action: &Action) -> Option<Reply> {
     Some(Reply::Ask(Ask { messages, otherwise: Block { fix, ..block } }))
 }
 
-/// What the agent is told about a decision against it.
+/// The message for the agent about a refusal.
 fn refusal_of(evaluation: &Evaluation, action: &Action) -> Block {
     let (mut reason, mut fix) = (evaluation.reason_for_agent(), evaluation.fix_for_agent());
     if let Some(key) = action.session.as_ref().filter(|_| is_only_by_earlier(evaluation)) {
@@ -259,7 +261,8 @@ fn refusal_of(evaluation: &Evaluation, action: &Action) -> Block {
     Block { reason, fix, id: evaluation.id.map(|id| id.to_string()) }
 }
 
-/// What helps where a command has to succeed first and the agent never says that one did: nothing that the agent can do.
+/// The advice when a command must succeed first but the agent never reports success: the agent itself can do
+/// nothing.
 fn unmeetable(heard: &Heard<'_>, evaluation: &Evaluation) -> Option<String> {
     let agent = heard.slot.agent();
     let mut active = evaluation.active().into_iter().filter(|given| !given.verdict.passed());
@@ -280,7 +283,7 @@ fn unmeetable(heard: &Heard<'_>, evaluation: &Evaluation) -> Option<String> {
     ))
 }
 
-/// Whether everything that stops an action is from policies that the session has seen before, and not the current one.
+/// Whether only earlier versions of the policy stop an action, and not the current one.
 fn is_only_by_earlier(evaluation: &Evaluation) -> bool {
     let mut stopping = evaluation
         .active()
@@ -294,7 +297,7 @@ fn is_only_by_earlier(evaluation: &Evaluation) -> bool {
 fn reply(runtime: &Runtime, event: &Event, slot: HookContext) -> Reply {
     let heard = Heard { runtime, event, slot };
     match &event.kind {
-        // What is said about an action has been through the redactor already.
+        // Texts about an action are already redacted.
         EventKind::PreTool(action) | EventKind::PermissionRequest(action) => judge(&heard, action),
         EventKind::PostTool(action, outcome) => redacted(runtime, after::call(&heard, action, outcome)),
         EventKind::Stop(wish) => stop::reply(&heard, wish),
@@ -310,13 +313,13 @@ struct Heard<'a> {
 }
 
 impl Heard<'_> {
-    /// Writes down a fault of Lictor's own and gives its id.
+    /// Logs an internal fault and returns its id.
     fn fault(&self, reason: String) -> String {
         fault::note(&self.slot, reason, self.runtime.project().options())
     }
 }
 
-/// What the policy keeps out of the record is kept out of answers too: agents write them into transcripts.
+/// Replies are redacted like the record: agents write them into transcripts.
 fn redacted(runtime: &Runtime, mut reply: Reply) -> Reply {
     if let Reply::Tell(text) = &mut reply {
         redact::text(text, runtime.redactor());
@@ -324,7 +327,7 @@ fn redacted(runtime: &Runtime, mut reply: Reply) -> Reply {
     reply
 }
 
-/// Why starting another agent is asked about, where nothing that it does comes to a hook.
+/// The question about starting another agent, if no hook sees its actions.
 fn unseen_delegation(agent: Agent, action: &Action) -> Option<Arc<str>> {
     (action.kind == ActionKind::Delegate && agent.delegates_unseen()).then(|| {
         format!("the hooks of {agent} do not see what the agents do that it starts; do the work without one")
@@ -348,7 +351,7 @@ fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
         }
     }
     let mode = Mode {
-        // Where nobody would see a question it is left for a person to answer later.
+        // If nobody would see the question, it stays pending for later.
         asking: if slot.can_ask() { Asking::Caller } else { Asking::Nobody },
         dialect: Some(slot.through().to_string().into()),
         observe: runtime.policy().is_observing(),
@@ -367,7 +370,7 @@ fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
         }
     }
     if evaluation.id.is_none() {
-        // The log could not take it, so what went wrong is written down where faults are.
+        // It could not be recorded, so the error goes to the fault log.
         return Reply::Block(unjudged(slot, heard.fault(evaluation.reason()), false));
     }
     match evaluation.decision {
@@ -390,13 +393,13 @@ fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
     }
 }
 
-/// What the agent is told about something that it may do.
+/// The remark for the agent about an allowed action.
 fn remark_of(evaluation: &Evaluation) -> String {
     let (reason, fix) = (evaluation.reason_for_agent(), evaluation.fix_for_agent());
     if fix.is_empty() { reason } else { format!("{reason}\nHow to go on: {fix}") }
 }
 
-/// One message for each point that a person has to answer.
+/// One message for each point that needs an answer.
 fn pending(evaluation: &Evaluation) -> Vec<String> {
     evaluation
         .active()

@@ -1,5 +1,4 @@
-//! Records that need not stay in the store move to archives, and the newest ones are signed: after a session's end, in a
-//! process that nobody waits for.
+//! Archives old records and signs the newest ones: after a session's end, in a background process.
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -17,10 +16,10 @@ use crate::runtime::Runtime;
 
 /// Old records are looked for this often.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Its time says when that was done last, its content how far the record was signed.
+/// Its modification time is the last run, its content how far the record was signed.
 const MARK: &str = "looked";
 
-/// What records of a new key are called.
+/// The kind of a record about a new key.
 pub const KEY_ROTATED: &str = "key.rotated";
 
 /// What was moved.
@@ -33,8 +32,8 @@ pub struct Moved {
 }
 
 impl Project {
-    /// Moves what need not stay in the store to archives beside it, and signs the record when that is due. Takes its time:
-    /// not for hooks.
+    /// Moves old records to archives beside the store, and signs the record when that is due. Slow: not for
+    /// hooks.
     ///
     /// # Errors
     /// When there is no store in a file, or the archives cannot be written; nothing is lost then.
@@ -42,13 +41,13 @@ impl Project {
         let store = self.database_file(self.record_keys(false)?.map(|(keys, _)| keys))?;
         let records = keep.apply(&store, &self.archives(), self.options().now())?;
         dirs::create_private(&self.archives())?;
-        // Without a mark it is looked for again next time.
+        // Without a mark it is searched again next time.
         let signed = checkpoint::sign_if_due(self, &store, self.options().now())?;
         let _ = fs::write(self.archives().join(MARK), signed.to_string());
         Ok(Moved { records, bytes: store.used_bytes()? })
     }
 
-    /// Adds a new key to those that seal the record, on record; what is there is sealed anew with it.
+    /// Adds a new key for sealing the record, and records that; existing records are resealed with it.
     ///
     /// # Errors
     /// When nothing was recorded, there is no store in a file, or a key or the store cannot be written.
@@ -66,7 +65,7 @@ impl Project {
         Ok(key)
     }
 
-    /// The store in its file, for what takes long.
+    /// The store in its file, for long operations.
     fn database_file(&self, keys: Option<Keyring>) -> Result<SqliteStore, Error> {
         let file = self.store_file().ok_or(Error::NoFile)?;
         if !file.try_exists().unwrap_or(true) {
@@ -80,14 +79,14 @@ impl Project {
     }
 }
 
-/// What the policy wants to stay.
+/// The retention of the policy.
 #[must_use]
 pub fn of_policy(policy: &lictor_config::PolicyBundle) -> Retention {
     let said = policy.retention();
     Retention { keep: Duration::from_millis(said.keep), max_size: said.max_size }
 }
 
-/// Starts moving old records, if it is time. A failure is never a reason to stop an agent: the records stay where they are.
+/// Starts archiving, if it is due. A failure never stops an agent: the records stay where they are.
 pub(crate) fn after_session(runtime: &Runtime) {
     let project = runtime.project();
     let (Some(program), Some(file)) = (project.options().program, project.store_file()) else { return };

@@ -21,9 +21,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`PolicyEngine`] is what judges underneath: a policy graph of your own guards over any store. Everything of
-//! `lictor-engine` and `lictor-core` is re-exported here; the parts around it are modules: [`config`] reads policy files,
-//! [`agents`] speaks the agents' hook protocols, [`ledger`] keeps findings, [`store`] keeps the record.
+//! [`PolicyEngine`] is the underlying evaluator: a policy graph of your own guards with any store. Everything of
+//! `lictor-engine` and `lictor-core` is re-exported here; the other parts are modules: [`config`] reads policy
+//! files, [`agents`] implements the agents' hook protocols, [`ledger`] stores findings, [`store`] stores the
+//! record.
 //!
 //! ```
 //! use lictor::{Action, All, PolicyEngine, Verdict, guard_fn};
@@ -37,7 +38,7 @@
 //! # Ok::<(), lictor::GraphError>(())
 //! ```
 //!
-//! The library reads no environment variable and keeps no global: what it needs of the process comes in through
+//! The library reads no environment variable and keeps no global: what it needs of the process is passed in
 //! [`Options`].
 
 pub mod allow;

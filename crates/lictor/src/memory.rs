@@ -1,29 +1,29 @@
-//! How much memory a judgement may take. Running out of it ends the process, so only a process that judges one event and
-//! ends with a block then is bounded. In any other the limit would hold for everything else that goes on in it: what an
-//! embedding program, a server or an interpreter has mapped already can be more than a judgement ever needs.
+//! Limits the memory of a judgement. Exceeding the limit ends the process, so it is set only in a process that
+//! judges one event and for which that means a block. In any other process the limit would apply to everything
+//! else too: an embedding program, a server or an interpreter may have mapped more than a judgement ever needs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// More than any command line needs to be understood.
+/// More than the analysis of any command line needs.
 const MOST: u64 = 1 << 30;
 
-/// How many judgements are under way, and the limit that held before.
+/// How many judgements are running, and the previous limit.
 static UNDER_WAY: Mutex<(usize, Option<Rlimit>)> = Mutex::new((0, None));
 
 /// Whether this process may be bounded.
 static ALONE: AtomicBool = AtomicBool::new(false);
 
-/// From now on judgements of this process get no more memory than they need. For a process that judges one event, and for
-/// which running out of memory is a block; never for one that does anything else.
+/// From now on the memory of judgements in this process is limited. Only for a process that judges one event, and
+/// for which running out of memory is a block.
 pub fn bound_memory() {
     ALONE.store(true, Ordering::Relaxed);
 }
 
-/// As long as one lives, the process gets no more memory than a judgement may take. Programs that are started meanwhile
-/// inherit it, so it is held only while a command is read.
+/// While it exists, the memory limit of a judgement applies to the process. Child processes inherit the limit, so
+/// it is held only while a command is parsed.
 pub(crate) struct Bounded(bool);
 
 impl Bounded {

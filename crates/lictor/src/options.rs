@@ -1,4 +1,4 @@
-//! What a runtime has to be told about the process it runs in. The library itself reads no environment variable.
+//! What a runtime needs to know about its process. The library itself reads no environment variable.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -9,7 +9,7 @@ use lictor_core::{Clock, Timestamp};
 use lictor_engine::SystemClock;
 use lictor_store::Store;
 
-/// Environment variables, as they were when they were taken.
+/// A snapshot of environment variables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     variables: Vec<(OsString, OsString)>,
@@ -22,7 +22,7 @@ impl Environment {
         Self { variables: std::env::vars_os().collect() }
     }
 
-    /// Sets one, in place of what it was.
+    /// Sets or replaces a variable.
     pub fn set(&mut self, name: impl Into<OsString>, value: impl Into<OsString>) {
         let name = name.into();
         self.variables.retain(|(known, _)| *known != name);
@@ -44,10 +44,10 @@ impl Environment {
     }
 }
 
-/// How a runtime is opened: where home and state are, what time it is, which store to use.
+/// How a runtime is opened: home and state directories, clock, store.
 ///
 /// [`Options::from_process`] takes `HOME`, `XDG_*`, `PATH`, `LICTOR_STATE_DIR` and the current directory from the
-/// process. [`Options::new`] knows none of them: home is then what the password database says.
+/// process. [`Options::new`] knows none of them: the home directory then comes from the password database.
 #[derive(Clone)]
 pub struct Options {
     pub(crate) environment: Arc<Environment>,
@@ -58,7 +58,7 @@ pub struct Options {
     pub(crate) registered_home: Option<PathBuf>,
     pub(crate) program: Option<fn() -> io::Result<PathBuf>>,
     pub(crate) caller: Option<u32>,
-    /// What is read-only where the caller runs.
+    /// The read-only paths in the caller's sandbox.
     pub(crate) read_only: Arc<[PathBuf]>,
     pub(crate) writable: Arc<[PathBuf]>,
 }
@@ -79,7 +79,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Nothing of the process: an empty environment, the root as current directory, the system's clock.
+    /// Independent of the process: an empty environment, the root as current directory, the system's clock.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -96,42 +96,44 @@ impl Options {
         }
     }
 
-    /// What this process was started with.
+    /// The environment and directory of this process.
     #[must_use]
     pub fn from_process() -> Self {
         let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
         Self { environment: Arc::new(Environment::from_process()), cwd, ..Self::new() }
     }
 
-    /// Sets an environment variable. Programs that policy runs, and what a command like `rm $HOME/x` means, depend on it.
+    /// Sets an environment variable. It affects programs that the policy runs, and the meaning of commands like
+    /// `rm $HOME/x`.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         Arc::make_mut(&mut self.environment).set(name, value);
         self
     }
 
-    /// The home directory. Counts where it is absolute, the user's own, and outside the project.
+    /// The home directory. Used only if it is absolute, owned by the user, and outside the project.
     #[must_use]
     pub fn home(self, directory: impl AsRef<Path>) -> Self {
         let directory = directory.as_ref().as_os_str().to_owned();
         self.env("HOME", directory)
     }
 
-    /// Where home is when the environment does not say so, or is not believed; in place of what the password database says.
+    /// The home directory if the environment has none that is trusted, instead of the one in the password
+    /// database.
     #[must_use]
     pub fn registered_home(mut self, directory: impl Into<PathBuf>) -> Self {
         self.registered_home = Some(directory.into());
         self
     }
 
-    /// The directory for state, in place of one below the home directory.
+    /// The state directory, instead of one below the home directory.
     #[must_use]
     pub fn state_dir(self, directory: impl AsRef<Path>) -> Self {
         let directory = directory.as_ref().as_os_str().to_owned();
         self.env("LICTOR_STATE_DIR", directory)
     }
 
-    /// What relative paths are relative to.
+    /// The directory that relative paths are resolved against.
     #[must_use]
     pub fn cwd(mut self, directory: impl Into<PathBuf>) -> Self {
         self.cwd = directory.into();
@@ -145,7 +147,7 @@ impl Options {
         self
     }
 
-    /// The store to record in, in place of the project's own file.
+    /// The store to record in, instead of the project's own file.
     #[must_use]
     pub fn store(mut self, store: impl Store + 'static) -> Self {
         self.store = Some(Arc::new(store));
@@ -159,31 +161,30 @@ impl Options {
         self
     }
 
-    /// The managed policy file, in place of `/etc/lictor/governance.yaml`.
+    /// The managed policy file, instead of `/etc/lictor/governance.yaml`.
     #[must_use]
     pub fn managed_policy(mut self, file: impl Into<PathBuf>) -> Self {
         self.managed = file.into();
         self
     }
 
-    /// Which `lictor` program councils are started with when an event makes them meet. A process that ends with the event
-    /// needs one; without it they look in a thread of this process.
+    /// The `lictor` program that runs summoned councils. A process that ends with the event needs one; without it
+    /// they run in a thread of this process.
     #[must_use]
     pub fn program(mut self, program: fn() -> io::Result<PathBuf>) -> Self {
         self.program = Some(program);
         self
     }
 
-    /// The process that an event comes from, when it is not this one: which agent it runs under is told by its
-    /// ancestors.
+    /// The process that an event comes from, if it is not this one: its ancestors determine the agent.
     #[must_use]
     pub fn caller(mut self, pid: u32) -> Self {
         self.caller = Some(pid);
         self
     }
 
-    /// The caller runs in a sandbox in which only what lies in `writable` can be written, and of that not what lies in
-    /// `read_only`: it is told what git cannot do there.
+    /// The caller runs in a sandbox in which only `writable` paths, except those in `read_only`, can be written:
+    /// git commands that would fail there are refused.
     #[must_use]
     pub fn sandboxed(
         mut self,
@@ -195,7 +196,7 @@ impl Options {
         self
     }
 
-    /// What relative paths are relative to.
+    /// The directory that relative paths are resolved against.
     #[must_use]
     pub fn current_dir(&self) -> &Path {
         &self.cwd

@@ -24,26 +24,26 @@ const CACHE: &str = "policy.bin";
 const OF_MACHINE: &str = "machine.bin";
 /// A file without these words names neither a database nor a server.
 const ELSEWHERE: [&str; 2] = ["postgres", "server"];
-/// More than a policy may have; the rest of a larger file is not read.
+/// More than the size limit of a policy; the rest of a larger file is not read.
 const READ_LIMIT: u64 = 2 * 1024 * 1024;
-/// More than the stored form of the largest policy has.
+/// More than the stored form of the largest policy.
 const CACHE_LIMIT: u64 = 64 * 1024 * 1024;
 
-/// The policy files of a project, those that are there.
+/// The existing policy files of a project.
 ///
 /// # Errors
-/// A file that is there and cannot be read, or a managed one that others than root can change.
+/// A file that exists and cannot be read, or a managed one that users other than root can change.
 pub fn sources(project: &Project) -> Result<Vec<Source>, Error> {
     let (mut sources, machine) = of_files(project)?;
     sources.extend(machine.as_ref().and_then(|machine| team::fetched(project, machine.server()?)));
     Ok(sources)
 }
 
-/// The files to judge by: what the team's server published counts only while it is young enough, and is fetched again
-/// when it is due. The second value is the server whose policy does not count at the moment, and why.
+/// The current policy files: the team's policy counts only until it expires, and is fetched again when due. The
+/// second value is the server whose policy does not count at the moment, and why.
 ///
 /// # Errors
-/// As [`sources`], and when nothing passes without the team's policy.
+/// As [`sources`], and when everything is blocked without the team's policy.
 pub(crate) fn in_force(project: &Project) -> Result<(Vec<Source>, Option<Absent>), Error> {
     let (mut sources, machine) = of_files(project)?;
     project.settle(machine.as_ref().and_then(PolicyBundle::database));
@@ -60,7 +60,7 @@ pub(crate) fn in_force(project: &Project) -> Result<(Vec<Source>, Option<Absent>
 /// The server whose policy does not count, and why.
 pub(crate) type Absent = (ServerConfig, String);
 
-/// The files of this machine, and what they say about databases and servers if they name any, as most do not.
+/// The files of this machine, and their database and server settings if they have any; most do not.
 fn of_files(project: &Project) -> Result<(Vec<Source>, Option<PolicyBundle>), Error> {
     let files = [
         (Origin::Managed, project.dirs().managed_policy.clone()),
@@ -99,7 +99,7 @@ fn contains(bytes: &[u8], word: &[u8]) -> bool {
     bytes.windows(word.len()).any(|part| part == word)
 }
 
-/// The database that keeps the record; none for the file in the state directory.
+/// The database of the record; `None` for the file in the state directory.
 pub(crate) fn database(project: &Project) -> Result<Option<String>, Error> {
     let (_, machine) = of_files(project)?;
     Ok(machine.and_then(|machine| machine.database().map(str::to_owned)))
@@ -125,7 +125,7 @@ fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// A managed policy that the person can change is not one.
+/// A managed policy that the user can change is refused.
 fn refuse_writable(file: &Path) -> Result<(), Error> {
     let directory = file.parent().unwrap_or(file);
     for path in [file, directory] {
@@ -137,26 +137,26 @@ fn refuse_writable(file: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// One reading of the policy files: what every part of a runtime judges by, so that no file is read twice.
+/// A snapshot of the policy files, shared by all parts of a runtime, so that no file is read twice.
 pub struct Snapshot {
     sources: Vec<Source>,
-    /// What the files come to.
+    /// The combined policy.
     pub policy: PolicyBundle,
-    /// Takes out what the policy keeps out of the record.
+    /// The policy's redactor.
     pub redactor: Redactor,
     root: PathBuf,
     programs: OnceLock<Programs>,
 }
 
-/// The programs of a policy, as they were when somebody first asked.
+/// The programs of a policy, hashed on first use.
 struct Programs {
-    /// The files that the policy's command lines name, by the words that name them.
+    /// The digests of the files that the policy's command lines name, by argument.
     files: BTreeMap<String, Digest>,
     digest: Digest,
 }
 
 impl Snapshot {
-    /// Reads the policy in force, from the stored form when that was made from the very files that are there.
+    /// Reads the current policy, from the stored form if that was made from exactly these files.
     ///
     /// # Errors
     /// A file that cannot be read, or a policy that is refused.
@@ -164,13 +164,13 @@ impl Snapshot {
         Self::of_project(project, sources(project)?)
     }
 
-    /// The policy of those files, which are the project's.
+    /// The policy of these files of the project.
     pub(crate) fn of_project(project: &Project, sources: Vec<Source>) -> Result<Self, Error> {
         let policy = compiled(project, &sources, &project.state_dir().join(CACHE))?;
         Self::of(sources, policy, &project.root)
     }
 
-    /// The policy of those files, checked anew.
+    /// The policy of these files, parsed and checked again.
     ///
     /// # Errors
     /// When it is refused.
@@ -190,7 +190,7 @@ impl Snapshot {
         self.hashed().digest
     }
 
-    /// The files that the policy's command lines name, by the words that name them.
+    /// The digests of the files that the policy's command lines name, by argument.
     pub(crate) fn programs(&self) -> &BTreeMap<String, Digest> {
         &self.hashed().files
     }
@@ -221,7 +221,7 @@ fn hashed_programs(policy: &PolicyBundle, root: &Path) -> BTreeMap<String, Diges
     words.filter_map(hash).collect()
 }
 
-/// What takes out what the policy keeps out of the record.
+/// The policy's redactor.
 ///
 /// # Errors
 /// Only for a policy that was stored by another version.
@@ -229,7 +229,7 @@ pub fn redactor(policy: &PolicyBundle) -> Result<Redactor, Error> {
     policy.redactor().map_err(|error| Error::Redact(error.to_string()))
 }
 
-/// Reads and checks the policy anew.
+/// Parses and checks the policy again.
 ///
 /// # Errors
 /// As [`sources`], and when the policy is refused.
@@ -237,12 +237,12 @@ pub fn load(project: &Project) -> Result<Loaded, Error> {
     Ok(lictor_config::load(&sources(project)?)?)
 }
 
-/// The policy of those files, from the stored form in `cache` when that was made from these very files.
+/// The policy of these files, from the stored form in `cache` if that was made from exactly these files.
 ///
 /// # Errors
 /// When the policy is refused.
 pub(crate) fn compiled(project: &Project, sources: &[Source], cache: &Path) -> Result<PolicyBundle, Error> {
-    // Looking must not make a key where there is none, and without one there is nothing that could be believed.
+    // Reading must not create a key, and without one no stored form can be trusted.
     let Some((keys, _)) = project.record_keys(false).ok().flatten() else {
         return Ok(lictor_config::load(sources)?.policy);
     };
@@ -267,7 +267,7 @@ pub(crate) fn store(file: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&half, file).inspect_err(|_| drop(fs::remove_file(&half)))
 }
 
-/// The files of the project that the policy runs or is made from: out of the agent's reach.
+/// The project files that the policy runs or consists of: protected from the agent.
 fn own_files(policy: &PolicyBundle, project: &Project) -> Vec<PathBuf> {
     let words = policy.programs().into_iter().flat_map(|program| program.argv);
     let mut own: Vec<PathBuf> =
@@ -281,7 +281,7 @@ fn own_files(policy: &PolicyBundle, project: &Project) -> Vec<PathBuf> {
     own
 }
 
-/// What a policy adds to what is known about the project. `watched` and `contents` are of its guards.
+/// What a policy adds to the known facts about the project. `watched` and `contents` come from its guards.
 #[must_use]
 pub fn view(policy: &PolicyBundle, project: &Project, watched: Vec<String>, contents: bool) -> PolicyView {
     let own = own_files(policy, project);
@@ -294,7 +294,7 @@ pub fn view(policy: &PolicyBundle, project: &Project, watched: Vec<String>, cont
     }
 }
 
-/// Works out what actions in that project would do.
+/// Derives the facts of actions in this project.
 pub(crate) fn look(project: &Project) -> impl Fn(&Known, &Action, &dyn OwnEdits) -> Facts + use<> {
     let observer = project.eyes();
     let settings = project.agent_settings_when_asked();
@@ -306,7 +306,7 @@ pub(crate) fn look(project: &Project) -> impl Fn(&Known, &Action, &dyn OwnEdits)
     }
 }
 
-/// The same, by what those policies know.
+/// The same, with these policies' views.
 pub fn facts(project: &Project, views: Vec<PolicyView>) -> impl FactSource + use<> {
     let look = look(project);
     let mut known = project.seen.clone();

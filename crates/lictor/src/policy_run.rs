@@ -1,4 +1,4 @@
-//! Policy tests: steps of a session that never happened, and what the policy must say to each.
+//! Policy tests: steps of a simulated session, and the expected decision for each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -21,11 +21,11 @@ impl Clock for TestClock {
     }
 }
 
-/// Runs one test in a session of its own, over a store that ends with it; says where and how it failed. `seen` is given
+/// Runs one test in a new session with an in-memory store; returns where and how it failed. `seen` is called with
 /// the runtime and every evaluation.
 ///
 /// # Errors
-/// When the policy makes no graph.
+/// When the policy does not give a graph.
 pub fn run(
     project: &Project,
     current: &Arc<Snapshot>,
@@ -36,7 +36,7 @@ pub fn run(
     let runtime = Runtime::in_memory(project, Arc::clone(current), clock.clone())?;
     for (number, step) in test.steps.iter().enumerate() {
         let after = i64::try_from(step.after).unwrap_or(i64::MAX);
-        // A little time always passes, so that nothing happens at the same moment.
+        // Time always advances, so that no two steps have the same timestamp.
         clock.0.fetch_add(after.max(1), Ordering::Relaxed);
         let mut action = step.action.clone();
         action.cwd = project.root.to_string_lossy().into_owned();
@@ -72,7 +72,7 @@ fn compare(step: &Step, evaluation: &Evaluation) -> Option<String> {
             .flat_map(|given| [Some(given.guard().to_owned()), given.verdict.rule().map(str::to_owned)])
             .flatten()
             .collect();
-        // `require_first` stands for every rule of that family.
+        // `require_first` matches every rule of that family.
         let family = format!("{rule}.");
         if !decided.iter().any(|name| name == rule || name.starts_with(&family)) {
             return Some(format!("expected rule `{rule}`, but {} decided", decided.join(", ")));

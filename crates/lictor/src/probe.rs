@@ -1,4 +1,4 @@
-//! What feedback and the stop gate see of the project: its files, its tree, its programs, its open findings.
+//! The project for feedback and the stop gate: its files, its tree, its programs, its open findings.
 
 use std::fs;
 use std::io;
@@ -25,14 +25,14 @@ use crate::programs::Programs;
 
 /// How many entries of the project a glob looks at.
 const MAX_ENTRIES: usize = 50_000;
-/// Files larger than this are told apart by size and time instead of content.
+/// Files larger than this are compared by size and time instead of content.
 const MAX_CONTENT: u64 = 16 * 1024 * 1024;
-/// How much of the end of what a command printed is shown.
+/// How many lines at the end of a command's output are shown.
 const TAIL_LINES: usize = 20;
 const TAIL_CHARS: usize = 1_500;
-/// How long all programs together may take after one call: the hook itself has to answer in time.
+/// The time limit for all programs after one call: the hook itself has to answer in time.
 const AFTER_A_CALL: Duration = Duration::from_millis(3_000);
-/// How long all commands together may take before an agent stops: below what the installer asks agents to wait.
+/// The time limit for all commands before an agent stops: below the timeout that the installer sets for agents.
 const BEFORE_A_STOP: Duration = Duration::from_secs(220);
 /// How many open findings are counted.
 const MAX_FINDINGS: usize = 1_000;
@@ -43,7 +43,7 @@ pub(crate) struct ProjectProbe {
     clock: SharedClock,
     root: PathBuf,
     programs: Programs,
-    /// Command lines that the user's or the managed file names: those need nobody's trust.
+    /// Command lines of the user's or the managed file: those need no trust check.
     trusted: Vec<Vec<String>>,
     /// When the look began that it is for.
     opened: Instant,
@@ -116,7 +116,7 @@ impl Surveyor for ProjectProbe {
             Err(RepositoryError::NotARepository(_) | RepositoryError::NoGit(_)) => return Ok(None),
             Err(error) => return Err(error.to_string()),
         };
-        // Without a tree nothing can be remembered, but a check can still be made.
+        // Without a tree no pass can be remembered, but the check can still run.
         Ok(git.work_tree().ok().map(|tree| Digest::of(tree.as_bytes())))
     }
 
@@ -194,11 +194,11 @@ impl Probe for ProjectProbe {
 
 /// How many calls programs are shown.
 const RECENT_CALLS: usize = 10;
-/// How much of an agent's last message programs are shown.
+/// How many characters of an agent's last message programs get.
 const OUTPUT_CHARS: usize = 20_000;
 
 impl ProjectProbe {
-    /// What a feedback program is given.
+    /// The input of a feedback program.
     fn feedback_form(&self, provider: &Provider, context: &FeedbackContext<'_>) -> Value {
         let session = called::session(context.key(), context.session(), context.now());
         json!({
@@ -221,7 +221,7 @@ impl ProjectProbe {
         })
     }
 
-    /// What a program is given that has a word before an agent may stop.
+    /// The input of a completion program.
     fn completion_form(&self, situation: &Situation<'_>) -> Value {
         let Situation { stop, key, session, now, round, of, left } = *situation;
         json!({
@@ -257,7 +257,7 @@ fn left_form(left: Left) -> Value {
     form
 }
 
-/// What a program says is missing: one JSON object with `complete`. Anything else is output like any other, so that a
+/// What a program reports as missing: one JSON object with `complete`. Any other output is ignored, so that a
 /// check can be a test run; an exit code other than 0 is never complete.
 fn missing(printed: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
@@ -271,8 +271,8 @@ fn missing(printed: &[u8]) -> Option<String> {
     (!answer.complete).then(|| reason.chars().take(TAIL_CHARS).collect())
 }
 
-/// What a program printed: one JSON object with a `summary`, or plain words. Nothing is nothing to say; `{"run": false}`
-/// is not now.
+/// Parses a program's output: one JSON object with a `summary`, or plain text. Empty output is no feedback;
+/// `{"run": false}` means not now.
 fn said(printed: &[u8]) -> Result<Consulted, String> {
     let words = String::from_utf8_lossy(printed);
     let words = words.trim();
@@ -327,7 +327,7 @@ pub(crate) fn is_glob(pattern: &str) -> bool {
     pattern.contains(['*', '?', '[', '{'])
 }
 
-/// What matches a glob, sorted. Links are not followed and `.git` is not entered.
+/// The files that match a glob, sorted. Links are not followed and `.git` is not entered.
 pub(crate) fn matching(root: &Path, glob: &str) -> Result<Vec<Found>, String> {
     let fixed: PathBuf = glob.split('/').take_while(|part| !is_glob(part)).collect();
     let mut open = vec![fixed];

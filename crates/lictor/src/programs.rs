@@ -13,7 +13,7 @@ use crate::trust::Program;
 /// The most that an answer may have.
 const MAX_ANSWER: usize = 64 * 1024;
 
-/// Runs programs in the project's root; a repository's only when a person has trusted them as they are.
+/// Runs programs in the project's root; a repository's only with the content that a person has trusted.
 #[derive(Clone)]
 pub(crate) struct Programs {
     pub(crate) store: Arc<dyn Store>,
@@ -21,10 +21,10 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// Whether a person has trusted a repository's program as it is.
+    /// Refuses a repository's program unless a person has trusted its current content.
     ///
     /// # Errors
-    /// What to do when nobody has, or why it cannot be told.
+    /// The fix if no person has, or why it cannot be determined.
     pub(crate) fn refuse_untrusted(
         &self,
         what: &str,
@@ -44,10 +44,10 @@ impl Programs {
         }
     }
 
-    /// Runs a program in the project's root to its end, or to the end of the time it is given.
+    /// Runs a program in the project's root to its end or to its time limit.
     pub(crate) fn start(&self, argv: &[String], input: &[u8], patience: Duration) -> Output {
         let mut argv = argv.to_vec();
-        // A program of the project is named from its root, wherever Lictor was started.
+        // A relative program path is resolved against the project's root, wherever Lictor was started.
         if let Some(first) = argv.first_mut().filter(|first| first.contains('/')) {
             *first = self.root.join(&*first).to_string_lossy().into_owned();
         }
@@ -77,11 +77,11 @@ impl Runner for Programs {
     }
 }
 
-/// Runs nothing: for looking at a policy without asking its programs.
+/// Runs nothing: for inspecting a policy without its programs.
 pub struct NoPrograms;
 
 impl NoPrograms {
-    /// What a graph needs that is only looked at.
+    /// The environment of a graph that is only inspected.
     #[must_use]
     pub fn around(root: String) -> BuildEnv {
         BuildEnv { root, runner: Arc::new(Self) }

@@ -1,4 +1,4 @@
-//! A project: its root, its policy files, its state, and the eyes that look at it.
+//! A project: its root, its policy files, its state, and the observer of its files.
 
 use std::fs;
 use std::io;
@@ -19,9 +19,9 @@ use crate::policy_files;
 
 /// The store's file in the state directory.
 const STORE: &str = "lictor.db";
-/// How long commands of people and reviewers wait for their turn at the store.
+/// How long commands of people and reviewers wait for the store.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a hook waits for its turn at a database.
+/// How long a hook waits for a database.
 const TURN: Duration = Duration::from_secs(2);
 
 /// The project that an action belongs to.
@@ -29,14 +29,14 @@ const TURN: Duration = Duration::from_secs(2);
 pub struct Project {
     /// The work tree's root, or the directory itself where there is no project.
     pub root: PathBuf,
-    /// What is known about it before anything is judged.
+    /// What is known about it before any evaluation.
     pub seen: lictor_observe::Project,
     dirs: Arc<Dirs>,
     options: Options,
     state_dir: OnceLock<PathBuf>,
-    /// The database that keeps the record; none for the file in the state directory.
+    /// The database of the record; `None` for the file in the state directory.
     database: OnceLock<Option<String>>,
-    /// What seals the record and what is kept beside it, once somebody has asked.
+    /// The keys that seal the record and the data beside it, loaded lazily.
     keys: OnceLock<Keyring>,
 }
 
@@ -66,8 +66,8 @@ impl Project {
         }
     }
 
-    /// The project with that root and that state, whatever lies around it by now: a repository that was made above it
-    /// or in another place does not change where a session belongs.
+    /// The project with this root and state, without a new search: a repository that was created above it later
+    /// does not change where a session belongs.
     #[must_use]
     pub fn pinned(root: &Path, state: Option<PathBuf>, options: &Options) -> Self {
         let mut project = Self::around(root, options);
@@ -81,7 +81,7 @@ impl Project {
         project
     }
 
-    /// Whether it is the same project, looked at in the same way. From where in it and by which process does not matter.
+    /// Whether it is the same project with the same options. The current directory and the process do not matter.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let (one, two) = (&self.options, &other.options);
         self.root == other.root
@@ -94,14 +94,14 @@ impl Project {
             && two.store.is_none()
     }
 
-    /// Where the keys of the person are: what their answers are signed with.
+    /// The directory of the person's keys, which sign their answers.
     #[must_use]
     pub fn person_keys(&self) -> PathBuf {
         self.dirs.state.join("keys")
     }
 
-    /// The keys that seal the project's record and what is kept beside it, made where there are none if wanted. The
-    /// second value says whether they were.
+    /// The keys that seal the project's record and the data beside it, created if missing and `create` is set.
+    /// The second value is whether they were created.
     pub(crate) fn record_keys(&self, create: bool) -> Result<Option<(Keyring, bool)>, Error> {
         if let Some(known) = self.keys.get() {
             return Ok(Some((known.clone(), false)));
@@ -128,7 +128,7 @@ impl Project {
         self.state_dir().join("keys").join("record.key")
     }
 
-    /// Where the user's things are, as this project sees them.
+    /// The user's directories, as this project sees them.
     #[must_use]
     pub fn dirs(&self) -> &Dirs {
         &self.dirs
@@ -146,7 +146,7 @@ impl Project {
         self.seen.git_common().map(Path::new)
     }
 
-    /// Where this project's state is kept. Never in the work tree.
+    /// The directory of this project's state. Never in the work tree.
     #[must_use]
     pub fn state_dir(&self) -> &Path {
         self.state_dir.get_or_init(|| self.find_state_dir())
@@ -160,7 +160,7 @@ impl Project {
         self.dirs.state.join(name)
     }
 
-    /// What all work trees of the same repository have in common.
+    /// The identity that all work trees of one repository share.
     pub(crate) fn identity(&self) -> PathBuf {
         let identity = self.git_common().unwrap_or(&self.root);
         fs::canonicalize(identity).unwrap_or_else(|_| identity.to_owned())
@@ -178,7 +178,7 @@ impl Project {
         self.agent_settings_when_asked()()
     }
 
-    /// The same, for whoever may not need it.
+    /// The same, computed lazily.
     pub(crate) fn agent_settings_when_asked(&self) -> impl Fn() -> Where + use<> {
         let (environment, dirs) = (Arc::clone(&self.options.environment), Arc::clone(&self.dirs));
         let root = self.root.clone();
@@ -188,12 +188,12 @@ impl Project {
         }
     }
 
-    /// Who looks at the machine for this project.
+    /// The observer of the machine for this project.
     pub(crate) fn eyes(&self) -> Eyes {
         Eyes::new(&self.options.environment, &self.dirs.home)
     }
 
-    /// The project's store. Created when there is none.
+    /// The project's store. Created if missing.
     ///
     /// # Errors
     /// When it cannot be opened.
@@ -204,11 +204,11 @@ impl Project {
         }
     }
 
-    /// The project's store for commands that people and reviewers run: a finding waits for its turn rather than being
-    /// turned away.
+    /// The project's store for commands that people and reviewers run: a finding waits for the store rather than
+    /// failing.
     ///
     /// # Errors
-    /// When it cannot be opened; [`Error::NothingRecorded`] when it is not there and shall not be created.
+    /// When it cannot be opened; [`Error::NothingRecorded`] when it does not exist and must not be created.
     pub fn patient_store(&self, create: bool) -> Result<Arc<dyn Store>, Error> {
         if !create && !self.has_store() {
             return Err(Error::NothingRecorded(self.root.clone()));
@@ -216,7 +216,7 @@ impl Project {
         self.open_store(Some(PATIENCE), create, true)
     }
 
-    /// The project's store, when there is one: commands that only read must not create it.
+    /// The project's existing store: commands that only read must not create it.
     ///
     /// # Errors
     /// As [`patient_store`](Self::patient_store).
@@ -229,13 +229,13 @@ impl Project {
         Ok(if has_archives { Arc::new(ArchivedStore::new(store, self.archives())) } else { store })
     }
 
-    /// The file that keeps the record; none where a database or somebody else does.
+    /// The file of the record; `None` if a database or another store holds it.
     pub(crate) fn store_file(&self) -> Option<PathBuf> {
         let elsewhere = self.options.store.is_some() || self.database().map_or(true, |found| found.is_some());
         (!elsewhere).then(|| self.state_dir().join(STORE))
     }
 
-    /// The database that keeps the record, by the files that say so.
+    /// The database of the record, as set in the policy files.
     fn database(&self) -> Result<Option<&str>, Error> {
         if let Some(known) = self.database.get() {
             return Ok(known.as_deref());
@@ -265,7 +265,7 @@ impl Project {
         if let Some(wait) = wait {
             options = options.wait(wait);
         }
-        // Where keys are made now, what is there already was written by a version that had none.
+        // If keys are created now, existing records were written by a version without keys.
         if let Some((keys, made)) = self.record_keys(new_keys)? {
             options = options.keys(keys).adopt(made);
         }
@@ -278,7 +278,7 @@ impl Project {
         self.state_dir().join("archive")
     }
 
-    /// Whether the project has a store. One that cannot be looked at counts: opening it says what is wrong.
+    /// Whether the project has a store. An inaccessible one counts: opening it reports the error.
     #[must_use]
     pub fn has_store(&self) -> bool {
         self.options.store.is_some()
@@ -290,7 +290,7 @@ impl Project {
 /// The name of the repository's policy file.
 const POLICY: &str = "governance.yaml";
 
-/// Looks at the machine, with the environment that the runtime was given.
+/// Observes the machine, with the environment of the runtime's options.
 #[derive(Debug, Clone)]
 pub(crate) struct Eyes {
     environment: Arc<Environment>,

@@ -1,4 +1,4 @@
-//! A project's findings, and the gate that they close: recording, ruling, councils, commits.
+//! A project's findings and its commit gate: recording, ruling, councils, commits.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::policy_files::Snapshot;
 use crate::project::Project;
 
-/// Who is told what reviewers are doing.
+/// A callback for the progress of reviewers.
 pub type ProgressFn<'a> = &'a (dyn Fn(&Progress<'_>) + Sync);
 
 /// A project with its record of findings.
@@ -33,7 +33,7 @@ pub struct ProjectLedger {
 }
 
 impl ProjectLedger {
-    /// Opens a project's record; creates it if wanted. Waits for its turn at the store.
+    /// Opens a project's record; creates it if `create` is set. Waits for the store.
     ///
     /// # Errors
     /// When the store cannot be opened.
@@ -47,7 +47,7 @@ impl ProjectLedger {
         Self { project, store, repository, redactor: OnceLock::new() }
     }
 
-    /// The same over a store that is open, with a redactor that is known.
+    /// The same with an open store and a redactor.
     pub(crate) fn with(project: Project, store: Arc<dyn Store>, redactor: Redactor) -> Self {
         let ledger = Self::over(project, store);
         let _ = ledger.redactor.set(redactor);
@@ -72,10 +72,10 @@ impl ProjectLedger {
         Ledger::new(&*self.store, &self.repository, &self.project.options().clock)
     }
 
-    /// The findings, to write: what the policy keeps out of the record stays out.
+    /// The ledger for writing, with the policy's redactor.
     ///
     /// # Errors
-    /// When the policy cannot be read: nobody knows then what must not be written down.
+    /// When the policy cannot be read: then it is unknown what to redact.
     pub fn writing(&self) -> Result<Ledger<'_>, Error> {
         let redactor = match self.redactor.get() {
             Some(redactor) => redactor,
@@ -114,7 +114,7 @@ impl ProjectLedger {
         Ok(())
     }
 
-    /// Hands a plan to agents among a council's reviewers: each gets a token by which it can report once.
+    /// Gives a plan to the agents among a council's reviewers: each gets a token with which it can report once.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -130,10 +130,10 @@ impl ProjectLedger {
             .collect()
     }
 
-    /// Records what an agent found as a reviewer, nothing included, on the word of its token.
+    /// Records an agent's report as a reviewer, which may be empty, authorised by its token.
     ///
     /// # Errors
-    /// When it cannot be recorded, or the token is not the reviewer's, has lapsed or been used.
+    /// When it cannot be recorded, or the token is not the reviewer's, has expired or been used.
     pub fn hear(
         &self,
         plan: &PlanHash,
@@ -150,15 +150,15 @@ impl ProjectLedger {
         Ok(ledger.hear(plan, reviewer, token, &Claim::coalesce(claims))?)
     }
 
-    /// Takes a plan and its findings out of the lists, by a person's word. What happened stays in the log.
+    /// Removes a plan and its findings from the lists, on behalf of a person. The log keeps them.
     ///
     /// # Errors
-    /// When it cannot be recorded, the plan is unknown, or findings that block are open in it.
+    /// When it cannot be recorded, the plan is unknown, or it has open blocking findings.
     pub fn purge(&self, plan: &str, by: &str, reason: &str) -> Result<PlanHash, Error> {
         Ok(self.writing()?.purge(plan, by, reason)?)
     }
 
-    /// What a plan amounts to.
+    /// The verdict of a plan.
     ///
     /// # Errors
     /// When there is no such plan, or the store cannot be read.
@@ -166,7 +166,7 @@ impl ProjectLedger {
         Ok(self.reading().verdict(plan)?)
     }
 
-    /// The gate of the project, for as long as something is done with it.
+    /// Calls `f` with the gate of the project.
     ///
     /// # Errors
     /// As [`writing`](Self::writing).
@@ -190,19 +190,19 @@ impl ProjectLedger {
         }))
     }
 
-    /// What a council would look at now.
+    /// What a council would review now.
     ///
     /// # Errors
-    /// When the project is no repository, or git fails.
+    /// When the project is not a repository, or git fails.
     pub fn plan(&self, active: &ActiveCouncils, name: &str, council: &Council) -> Result<Plan, Error> {
         let git = self.git_needed()?;
         Ok(self.at_gate(active, &git, &|_| {}, |gate| gate.plan(name, council))??)
     }
 
-    /// Lets a council look now, and records what it finds.
+    /// Runs a council now, and records its findings.
     ///
     /// # Errors
-    /// When the project is no repository, or looking or recording fails.
+    /// When the project is not a repository, or the review or recording fails.
     pub fn convene(
         &self,
         active: &ActiveCouncils,
@@ -220,10 +220,10 @@ impl ProjectLedger {
         })?
     }
 
-    /// Notices a commit that went around the gate, and notes the log's end on it.
+    /// Detects a commit that bypassed the gate, and adds a note with the log's end to it.
     ///
     /// # Errors
-    /// When the commit cannot be looked at. `noted` says why the log's end could not be noted, if it could not.
+    /// When the commit cannot be read. `noted` is the error if the note failed.
     pub fn after_commit(&self) -> Result<Committed, Error> {
         let active = ActiveCouncils::of(&Snapshot::read(&self.project)?.policy)?;
         let Some(git) = self.git() else { return Ok(Committed { bypass: None, noted: Ok(()) }) };
@@ -231,10 +231,10 @@ impl ProjectLedger {
         Ok(Committed { bypass, noted: anchor::note(&self.project.root, &*self.store) })
     }
 
-    /// The project's repository, for those who cannot do without.
+    /// The project's repository, for callers that require one.
     ///
     /// # Errors
-    /// When it is none.
+    /// When the project is not a repository.
     pub fn git_needed(&self) -> Result<Git, Error> {
         self.git().ok_or(Error::NoRepository)
     }
@@ -257,7 +257,7 @@ pub struct Invited {
     pub expires: Timestamp,
 }
 
-/// Something that nobody can guess.
+/// A random token.
 fn token() -> Result<String, Error> {
     let mut bytes = [0_u8; 16];
     let source = Path::new("/dev/urandom");
@@ -267,7 +267,7 @@ fn token() -> Result<String, Error> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// What was seen at a commit.
+/// The result of the check after a commit.
 pub struct Committed {
     /// The commit went around the gate.
     pub bypass: Option<Bypass>,
@@ -275,8 +275,7 @@ pub struct Committed {
     pub noted: Result<(), Error>,
 }
 
-/// What git's hooks and CI are told about a commit or a push, whatever is broken: under a guardrail what is broken
-/// blocks.
+/// The gate's outcome for git hooks and CI, also on internal errors: under a guardrail an error blocks.
 #[must_use]
 pub fn gate(project: &Project, event: &GateEvent, progress: ProgressFn<'_>) -> GateOutcome {
     match Snapshot::read(project).and_then(|current| ActiveCouncils::of(&current.policy)) {
@@ -327,7 +326,7 @@ fn blocked(why: &str, next: &[&str]) -> GateOutcome {
     GateOutcome::Blocked(Blocked::in_doubt(&why, next), Seen::default())
 }
 
-/// Says in the repository that there is a record, so that its absence is noticed.
+/// Marks in the repository that there is a record, so that its absence is detected.
 fn mark(git: &Git) -> PathBuf {
     git.common_dir().join("lictor-record")
 }

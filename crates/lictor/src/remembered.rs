@@ -1,5 +1,5 @@
-//! Tools that nobody described and a person said yes to: remembered in the person's own policy file, by name and by how the
-//! agent is told to reach the tool's server.
+//! Tools without a description that a person approved: remembered in the person's own policy file, by name and by
+//! the definition of the tool's server in the agent's settings.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,9 +27,9 @@ use crate::policy_files::{self, Snapshot};
 use crate::project::Project;
 use crate::runtime::Runtime;
 
-/// Settings files that are longer than this are nobody's.
+/// Longer files are not agents' settings.
 const SETTINGS: u64 = 16 * 1024 * 1024;
-/// So long a call that is held has to take its yes. It looks for that far more often.
+/// How long a held call may take to use its approval. It polls far more often.
 const USING: Duration = Duration::from_secs(5);
 /// How often it is looked whether it has.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
@@ -41,15 +41,15 @@ const NEWEST: usize = 50;
 pub struct Remembered {
     /// Its full name.
     pub tool: String,
-    /// How its server was configured when a person said yes.
+    /// The digest of its server's configuration at the time of the approval.
     pub server: Option<Digest>,
     /// The file that remembers it.
     pub file: PathBuf,
-    /// Whether the server is still configured in that way; if not, the tool is asked about again.
+    /// Whether the server still has this configuration; if not, the tool asks again.
     pub current: bool,
 }
 
-/// Adds to facts how the server of a tool that nobody described is reached.
+/// Adds the server's definition to the facts of a tool without a description.
 pub(crate) fn identify(action: &Action, facts: &mut Facts, settings: impl Fn() -> Where) {
     for effect in &mut facts.effects {
         if let Effect::Tool { server: Some(server), described: None, definition, .. } = effect {
@@ -67,8 +67,8 @@ pub(crate) fn definition(facts: &Facts) -> Option<Digest> {
     })
 }
 
-/// A digest of every way in which an agent's settings name a server; of any agent's when it is not known which. `None` where
-/// no settings that can be read name it.
+/// A digest of all definitions of a server in an agent's settings; in any agent's settings if the agent is
+/// unknown. `None` if no readable settings name it.
 fn reached(place: &Where, agent: Option<Agent>, server: &str) -> Option<Digest> {
     let meant = |settings: &ServerSettings| agent.is_none_or(|agent| settings.agent() == agent);
     let mut ways: Vec<Vec<u8>> = ServerSettings::all(place)
@@ -87,14 +87,14 @@ fn named(settings: &ServerSettings, server: &str) -> Vec<Value> {
     text.and_then(|text| settings.definitions(&text, server).ok()).unwrap_or_default()
 }
 
-/// Whether all that a question asks is what an unknown tool does.
+/// Whether all points of a question concern an unknown tool.
 #[must_use]
 pub fn is_about_unknown_tool(question: &Approval) -> bool {
     let about = |point: &Point| point.guard.ends_with("known_tools") && point.rule.is_none();
     !question.asked.is_empty() && question.asked.iter().all(about)
 }
 
-/// Whether both questions are what one and the same tool does, reached in the same way.
+/// Whether both questions concern the same tool of the same server definition.
 #[must_use]
 pub fn is_same_tool(one: &Approval, other: &Approval) -> bool {
     let tool = |question: &Approval| {
@@ -118,11 +118,10 @@ pub fn propose(project: &Project, question: &Approval) -> Result<Exception, Allo
     allow::propose_tool(project, &asked, &format!("lictor approve {}", question.short()))
 }
 
-/// Remembers the tool of a question that was answered with yes, on record, and lets the session that asks go on under the
-/// changed policy.
+/// Remembers the tool of an approved question, records that, and refreshes the session to the changed policy.
 ///
 /// # Errors
-/// As [`propose`], when the yes does not count yet, and when a file or the record cannot be written.
+/// As [`propose`], when the approval is not complete yet, and when a file or the record cannot be written.
 pub fn remember(
     project: &Project,
     question: &Approval,
@@ -145,7 +144,7 @@ pub fn remember(
     Ok(exception)
 }
 
-/// Lets a call that is held for this answer take its yes first: it was asked under the policy that is about to change.
+/// Lets a held call use its approval first: it was asked under the policy that is about to change.
 fn until_used(project: &Project, store: &dyn Store, question: &Approval, at: Timestamp) -> Result<(), Error> {
     let held_ms = i64::try_from(Snapshot::read(project)?.policy.approval_wait()).unwrap_or(i64::MAX);
     let used = Query::all().kind(kind::GRANT_USED).newest_first().limit(NEWEST);
@@ -186,10 +185,10 @@ pub fn remembered(project: &Project) -> Result<Vec<Remembered>, Error> {
     Ok(told.collect())
 }
 
-/// Takes a tool out of the person's own policy file; `None` when that does not remember it.
+/// Removes a tool from the person's own policy file; `None` when it is not there.
 ///
 /// # Errors
-/// When the file cannot be read or written, or is written in a way that is not understood.
+/// When the file cannot be read or written, or its syntax is not supported.
 pub fn forget(project: &Project, tool: &str) -> Result<Option<PathBuf>, Error> {
     let file = project.dirs().user_policy.clone();
     let sources = policy_files::sources(project)?;

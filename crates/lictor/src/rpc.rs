@@ -1,7 +1,7 @@
 //! The runtime for programs in any language: methods with JSON in and JSON out.
 //!
-//! [`dispatch`] is all there is to it; `lictor rpc` puts it behind lines on standard input ([`serve_lines`]), a server
-//! puts it behind HTTP. Both speak the same forms, described in `docs/rpc.md`.
+//! [`dispatch`] is the only entry point; `lictor rpc` serves it as lines on standard input ([`serve_lines`]), a
+//! server over HTTP. Both use the same formats, described in `docs/rpc.md`.
 
 mod access;
 mod error;
@@ -30,7 +30,7 @@ use crate::error::Error;
 use crate::forms::{EvaluationForm, meant_kind};
 use crate::runtime::Runtime;
 
-/// The version of the methods and their forms. Fields may be added within a version; nothing else changes.
+/// The version of the methods and their formats. Fields may be added within a version; nothing else changes.
 pub const PROTOCOL: u32 = 1;
 
 /// Every method, in the order of `docs/rpc.md`.
@@ -50,7 +50,7 @@ pub const METHODS: [&str; 13] = [
     "gate",
 ];
 
-/// Calls a method, for a caller who may do everything.
+/// Calls a method, for a caller with full access.
 ///
 /// ```
 /// use lictor::{Options, Runtime, rpc};
@@ -65,15 +65,15 @@ pub const METHODS: [&str; 13] = [
 /// ```
 ///
 /// # Errors
-/// An unknown method, parameters that do not fit, or what went wrong in the runtime.
+/// An unknown method, invalid parameters, or an error of the runtime.
 pub fn dispatch(runtime: &Runtime, method: &str, params: Value) -> Result<Value, RpcError> {
     dispatch_for(runtime, &Access::Full, method, params)
 }
 
-/// Calls a method, for a caller who may do this much.
+/// Calls a method, for a caller with this access.
 ///
 /// # Errors
-/// As [`dispatch`], and when the caller may not do it.
+/// As [`dispatch`], and when the caller lacks access.
 pub fn dispatch_for(
     runtime: &Runtime,
     access: &Access,
@@ -99,7 +99,7 @@ pub fn dispatch_for(
     }
 }
 
-/// As [`dispatch_for`], for a caller who passes the answer on: written once, without being taken apart in between.
+/// As [`dispatch_for`], for a caller that forwards the result: serialised once, without an intermediate value.
 fn answer_for(
     runtime: &Runtime,
     access: &Access,
@@ -124,7 +124,7 @@ pub fn version() -> Value {
 }
 
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
-    // No parameters are the same as none of them.
+    // Null parameters are the same as an empty object.
     let params = if params.is_null() { json!({}) } else { params };
     serde_json::from_value(params).map_err(|error| RpcError::Params(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! A governed project: its policy files, its record, and everything that is done with them.
+//! A governed project: its policy files, its record, and the operations on them.
 
 pub(crate) mod assemble;
 
@@ -28,8 +28,8 @@ use crate::project::Project;
 use crate::project_ledger::{self, ProgressFn, ProjectLedger};
 use crate::team;
 
-/// A governed project: judges actions by its policy files, records everything in its store, and answers for what an
-/// agent may do next. Cheap to clone, made to be shared between threads.
+/// A governed project: judges actions by its policy files, records everything in its store, and decides what an
+/// agent may do next. Cheap to clone, and can be shared between threads.
 ///
 /// The policy is read once, when the runtime is opened. [`reopened`](Self::reopened) reads it again.
 ///
@@ -65,7 +65,7 @@ struct Inner {
     engine: PolicyEngine,
     project: Project,
     current: Arc<Snapshot>,
-    /// The file that the store was opened from. None where it is no file.
+    /// The file of the store. `None` if it is not a file.
     store_file: Option<Identity>,
 }
 
@@ -73,12 +73,12 @@ fn identity_of_store(project: &Project) -> Option<Identity> {
     RealObserver.identity(project.store_file()?.to_str()?)
 }
 
-/// What came of reporting an outcome.
+/// The result of reporting an outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posted {
-    /// How what happened stands to what was decided.
+    /// How the outcome relates to the decision.
     pub standing: Standing,
-    /// What the agent is to be told now.
+    /// The feedback for the agent.
     pub feedback: Vec<Advice>,
 }
 
@@ -89,7 +89,7 @@ pub struct StopRequest {
     pub session: SessionKey,
     /// The session that started it, for a subagent.
     pub parent: Option<SessionKey>,
-    /// What else is known about the wish.
+    /// What else is known about the request.
     pub stop: Stop,
 }
 
@@ -102,8 +102,9 @@ impl StopRequest {
 }
 
 impl Runtime {
-    /// Opens the project around a directory, with what this process was started with: policy files of the machine, the
-    /// user and the repository, the project's store, trusted programs, and the policies that running sessions have seen.
+    /// Opens the project around a directory, with the environment of this process: policy files of the machine,
+    /// the user and the repository, the project's store, trusted programs, and the policies that running sessions
+    /// have seen.
     ///
     /// # Errors
     /// When the policy is refused, or a file or the store cannot be opened.
@@ -127,8 +128,8 @@ impl Runtime {
         Self::of_project_after(project, None)
     }
 
-    /// As [`of_project`](Self::of_project), with what an earlier runtime has opened and read, where that still holds: a
-    /// process that answers many events of one project opens the store once and reads an unchanged policy once.
+    /// As [`of_project`](Self::of_project), reusing the store and policy of an earlier runtime, if still current:
+    /// a process that handles many events of one project opens the store once and reads an unchanged policy once.
     pub(crate) fn of_project_after(project: Project, earlier: Option<&Self>) -> Result<Self, Error> {
         let (sources, absent) = policy_files::in_force(&project)?;
         if let Some(earlier) =
@@ -154,8 +155,8 @@ impl Runtime {
         Ok(Self::new(engine, project, current))
     }
 
-    /// A policy without files: the text counts as the user's own, so that it may say everything. Without a store in the
-    /// options, what is recorded ends with the runtime.
+    /// A policy without files: the text counts as the user's own file, so that every key is allowed. Without a
+    /// store in the options, the record is in memory.
     ///
     /// ```
     /// use lictor::{Action, Decision, Options, Runtime};
@@ -178,7 +179,7 @@ impl Runtime {
         Self::alone(project, store, clock, current, |look, action| look.facts(action))
     }
 
-    /// The project's policy over a store that ends with the runtime: nothing is recorded.
+    /// The project's policy with an in-memory store: nothing is recorded permanently.
     ///
     /// # Errors
     /// When the graph cannot be built.
@@ -190,7 +191,7 @@ impl Runtime {
         Self::over_memory(project, Arc::new(MemoryStore::new()), current, clock)
     }
 
-    /// The same over a store of the caller's and recorded facts, where `recorded` has them.
+    /// The same with the caller's store and with recorded facts, where `recorded` has them.
     ///
     /// # Errors
     /// When the graph cannot be built.
@@ -207,7 +208,7 @@ impl Runtime {
         })
     }
 
-    /// The project's policy over a store in memory that the caller keeps, to empty it between sessions.
+    /// The project's policy with an in-memory store that the caller owns and can clear between sessions.
     ///
     /// # Errors
     /// When the graph cannot be built.
@@ -221,7 +222,7 @@ impl Runtime {
         Self::alone(project.clone(), store, clock, current, |look, action| look.facts(action))
     }
 
-    /// For sessions that belong elsewhere: only the current policy has a word.
+    /// For sessions of another project: only the current policy applies.
     pub(crate) fn visited(project: Project) -> Result<Self, Error> {
         let (sources, _) = policy_files::in_force(&project)?;
         let (store, clock) = (project.store()?, project.options().clock.clone());
@@ -246,8 +247,8 @@ impl Runtime {
         Self { inner: Arc::new(Inner { engine, project, current, store_file }) }
     }
 
-    /// Whether judging in that project by those files would open the same store and read the same policy. The programs of
-    /// a policy are part of it, and may have changed.
+    /// Whether a runtime for this project and these files would have the same store and policy. The programs of a
+    /// policy are part of it, and may have changed.
     fn holds_for(&self, project: &Project, sources: &[Source]) -> bool {
         let Inner { project: known, current, store_file, .. } = &*self.inner;
         known.is_same(project)
@@ -267,15 +268,15 @@ impl Runtime {
         Self::of_project(Project::around(&self.inner.project.root, &options))
     }
 
-    /// An action in this project, given in words: a kind (`bash`, `read`, `write`, `fetch`, `execute_code`,
-    /// `submit_task`, `delegate`, or a tool's kind) and what it is about.
+    /// An action in this project, from words: a kind (`bash`, `read`, `write`, `fetch`, `execute_code`,
+    /// `submit_task`, `delegate`, or a tool's kind) and its object.
     #[must_use]
     pub fn action(&self, kind: &str, what: &str) -> Action {
         crate::forms::action(kind, what).in_dir(self.inner.project.root.to_string_lossy())
     }
 
-    /// Judges one action and records the judgement. Whatever goes wrong on the way is a block. What the policy keeps out
-    /// of the record is kept out of the answer too.
+    /// Judges one action and records the judgement. Any failure on the way is a block. The result is redacted
+    /// like the record.
     #[must_use]
     pub fn evaluate(&self, action: &Action) -> Evaluation {
         self.evaluate_with(action, Mode { observe: self.policy().is_observing(), ..Mode::default() })
@@ -287,8 +288,8 @@ impl Runtime {
         self.inner.engine.evaluate_with(action, mode).redacted(self.redactor())
     }
 
-    /// Judges without leaving a trace in any session: no counter moves, no grant is used, nobody is asked. An action
-    /// without a session is the first of an empty one, so that budgets have something to count.
+    /// Judges without changing any session: no counter changes, no grant is used, nobody is asked. An action
+    /// without a session is judged as the first of an empty one, so that budgets can be checked.
     #[must_use]
     pub fn evaluate_dry(&self, action: &Action) -> Evaluation {
         let mode = Mode { dry: true, ..Mode::default() };
@@ -298,7 +299,7 @@ impl Runtime {
         self.evaluate_with(&action.clone().in_session("eval without a session"), mode)
     }
 
-    /// Records what came of an action, and hears whoever has something to say to the agent now.
+    /// Records the outcome of an action, and collects the feedback that is due.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -322,13 +323,13 @@ impl Runtime {
         Ok(advice)
     }
 
-    /// Whether an agent may stop now. Where nothing is asked of it, it may.
+    /// Whether an agent may stop now. Without a check it may.
     ///
     /// # Errors
     /// When the session cannot be read or the outcome cannot be recorded.
     pub fn stop(&self, wish: &StopRequest) -> Result<StopCheck, Error> {
         let parent = wish.parent.as_ref();
-        // A session that began under another policy has to meet what that one asks too.
+        // A session that began under another policy must meet that policy's checks too.
         let engine = self.inner.engine.for_session(&wish.session, parent)?;
         let observed = self.policy().is_observing() && !engine.is_enforced();
         let stop = Stop { observed, ..wish.stop.clone() };
@@ -345,8 +346,8 @@ impl Runtime {
         Ok(check)
     }
 
-    /// What an agent would be told if it stopped now with this answer. Nothing is recorded and no round is used up; empty
-    /// where it may stop.
+    /// The missing parts if an agent stopped now with this answer. Nothing is recorded and no round is counted;
+    /// empty if it may stop.
     ///
     /// # Errors
     /// When the session cannot be read.
@@ -360,12 +361,12 @@ impl Runtime {
         })
     }
 
-    /// Answers the questions of an evaluation that asked, on the spot: one answer for each of its
-    /// [`questions`](Evaluation::questions), in order. What comes back is `pass`, `warn` or `block`.
+    /// Answers the questions of an `ask`: one answer for each of its [`questions`](Evaluation::questions), in
+    /// order. The result is `pass`, `warn` or `block`.
     ///
     /// # Errors
-    /// When there is no such evaluation, or it does not wait for an answer, or there are more or fewer answers than
-    /// questions: then it waits on.
+    /// When there is no such evaluation, or it is not pending, or the number of answers is wrong: then it stays
+    /// pending.
     pub fn resolve(&self, id: u64, answers: Vec<Answer>) -> Result<Evaluation, Error> {
         let query = Query::all()
             .after(id.saturating_sub(1))
@@ -380,7 +381,7 @@ impl Runtime {
         if evaluation.decision != Decision::Ask || !self.inner.engine.is_waiting(&action, &evaluation)? {
             return Err(Error::NotAsked(id));
         }
-        // A wrong number is a slip of the program in between, not a person's no.
+        // A wrong number is a mistake of the calling program, not a person's denial.
         let (needed, given) = (evaluation.questions().len(), answers.len());
         if needed != given {
             return Err(Error::AnswerCount { id, needed, given });
@@ -390,11 +391,11 @@ impl Runtime {
         Ok(resolved.ok_or(Error::NotAsked(id))?.redacted(self.redactor()))
     }
 
-    /// Starts the session of a subagent, with its parent's scope narrowed by the limit. Saying it again changes nothing.
+    /// Starts the session of a subagent, with its parent's scope narrowed by the limit. Idempotent.
     ///
     /// # Errors
-    /// When it cannot be recorded, or the session has begun already without that parent or that limit: a limit that does
-    /// not hold must not seem to.
+    /// When it cannot be recorded, or the session has begun already without that parent or that limit: a limit
+    /// that is not enforced must not appear to be.
     pub fn delegate(
         &self,
         parent: &SessionKey,
@@ -408,8 +409,8 @@ impl Runtime {
         Ok(state)
     }
 
-    /// A person, or the program that speaks for one, sent the agent a prompt: the stop gate counts its rounds anew, and
-    /// rules for prompts of that name apply from now on.
+    /// Records a prompt of a person, or of a program on behalf of one: the rounds of the stop gate are reset, and
+    /// rules for prompts with this name apply from now on.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -425,7 +426,8 @@ impl Runtime {
         Ok(self.inner.engine.session(key)?)
     }
 
-    /// Clears what tool policies, feedback and the stop gate remember of a session, on record. Counters and budgets go on.
+    /// Clears the memory of tool policies, feedback and the stop gate in a session, and records that. Counters
+    /// and budgets stay.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -433,7 +435,7 @@ impl Runtime {
         Ok(self.inner.engine.reset(key)?)
     }
 
-    /// Ends a session: what was reserved is given back, and what was allowed for its length is allowed no more.
+    /// Ends a session: reservations are returned, and grants for the session end.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -448,7 +450,7 @@ impl Runtime {
         ProjectLedger::with(project.clone(), Arc::clone(engine.store()), current.redactor.clone())
     }
 
-    /// What git's hooks and CI are told about a commit or a push. Where there is no repository, the record alone says.
+    /// The gate's outcome for git hooks and CI. Without a repository, the record alone decides.
     #[must_use]
     pub fn gate(&self, event: &GateEvent, progress: ProgressFn<'_>) -> GateOutcome {
         let ledger = self.ledger();
@@ -462,7 +464,7 @@ impl Runtime {
         project_ledger::gate(&Project::around(&self.inner.project.root, &options), event, progress)
     }
 
-    /// What waits for a person's word, and how to give it.
+    /// The pending questions, and how to answer them.
     #[must_use]
     pub fn approvals(&self) -> Approvals {
         let Inner { project, engine, .. } = &*self.inner;
@@ -475,7 +477,7 @@ impl Runtime {
         &self.inner.engine
     }
 
-    /// What the policy files come to.
+    /// The combined policy.
     #[must_use]
     pub fn policy(&self) -> &PolicyBundle {
         &self.inner.current.policy
@@ -499,13 +501,13 @@ impl Runtime {
         self.inner.engine.store()
     }
 
-    /// Takes out what the policy keeps out of the record.
+    /// The policy's redactor.
     #[must_use]
     pub fn redactor(&self) -> &Redactor {
         &self.inner.current.redactor
     }
 
-    /// A text without what the policy keeps out of the record.
+    /// A redacted text.
     #[must_use]
     pub fn redacted(&self, text: &str) -> String {
         self.redactor().redact(text).into_owned()

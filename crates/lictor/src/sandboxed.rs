@@ -1,10 +1,10 @@
-//! What git cannot do inside of `lictor run`, told before it starts: it would fail half-way, with files of one commit and
-//! a head of another.
+//! Refuses git commands that cannot work inside `lictor run`, before they start: they would fail half-way, with
+//! files of one commit and the head of another.
 //!
-//! Governing files are read-only there, and so is everything outside of the project and a few other places. A command
-//! that would write a governing file (switching to a commit in which it differs), git's own configuration, or a work tree
-//! beside the project is refused with what to do instead. This judges nothing: whatever passes here is judged as
-//! everywhere.
+//! Governing files are read-only there, and so is everything outside of the project and a few other places. A
+//! command that would write a governing file (switching to a commit in which it differs), git's own
+//! configuration, or a work tree beside the project is refused with a fix. This is not a policy check: commands
+//! that pass here are judged as usual.
 
 use std::path::{Path, PathBuf};
 
@@ -18,11 +18,11 @@ use crate::git_switch::{self, Git};
 /// What can be written in the sandbox.
 #[derive(Clone, Copy)]
 pub(crate) struct Places<'a> {
-    /// Read-only, wherever it lies.
+    /// Read-only everywhere.
     pub(crate) governing: &'a [PathBuf],
-    /// All that can be written, but for what governs.
+    /// Writable, except for governing files.
     pub(crate) writable: &'a [PathBuf],
-    /// Read-only, also where it lies in a temporary directory; places in it that can be written are listed themselves.
+    /// Read-only, even in a temporary directory; writable places in it are listed separately.
     pub(crate) home: &'a Path,
 }
 
@@ -33,7 +33,7 @@ impl Places<'_> {
     }
 }
 
-/// Why git cannot do what these commands want, in a sandbox with those places.
+/// Why these git commands cannot work in a sandbox with these places.
 pub(crate) fn refusal(facts: &Facts, cwd: &Path, places: Places<'_>) -> Option<Block> {
     let configures = facts.effects.iter().any(|effect| {
         let wanted = [GitEffect::Configure, GitEffect::ConfigureExecution];
@@ -78,14 +78,14 @@ impl Git {
 
     /// Where it would make another work tree.
     fn new_work_tree(&self) -> Option<PathBuf> {
-        // `move` has the old place before the new one.
+        // `move` has the old path before the new one.
         let at = match (self.words.verb.as_str(), self.words.word(0)) {
             ("worktree", "add") => 1,
             ("worktree", "move") => 2,
             _ => return None,
         };
         let place = Some(self.words.word(at)).filter(|name| !name.is_empty())?;
-        // The places that can be written are known by their real names.
+        // The writable places are canonicalized.
         let directory = std::fs::canonicalize(&self.directory).unwrap_or_else(|_| self.directory.clone());
         Some(absolute(Path::new(place), &directory))
     }

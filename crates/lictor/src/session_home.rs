@@ -1,7 +1,7 @@
-//! Which project a session belongs to: the one of its first event, wherever the agent goes later.
+//! The project of a session: that of its first event, wherever the agent goes later.
 //!
-//! An agent that changes its directory takes its policy, its record and its counters along; a policy that lies where it
-//! goes is heard in addition. Otherwise `cd` would be a way out.
+//! An agent that changes its directory keeps its policy, record and counters; a policy at the new place applies
+//! in addition. Otherwise `cd` would bypass the policy.
 
 use std::fs;
 use std::path::Path;
@@ -16,14 +16,14 @@ use crate::governed;
 use crate::options::Options;
 use crate::project::Project;
 
-/// How long after its first event a session may be taken up again.
+/// How long after its first event a session may be resumed.
 const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 /// Whose policy an event is judged by.
 pub struct SessionHome {
     /// The session's project.
     pub home: Project,
-    /// The project that the agent is in, when it is another one with a policy of its own.
+    /// The project that the agent is in, if it is another one with its own policy.
     pub elsewhere: Option<Project>,
 }
 
@@ -31,10 +31,10 @@ impl SessionHome {
     /// The projects of an event. The first event of a session pins it to its project.
     ///
     /// # Errors
-    /// When that cannot be read or written down: a session without a home would have no policy to keep.
+    /// When that cannot be read or written: a session without a home would have no policy.
     pub fn of(event: &Event, options: &Options) -> Result<Self, Error> {
         let here = Project::around(Path::new(&event.cwd), options);
-        // Subagents belong where the agent belongs that started them.
+        // Subagents belong to the project of the agent that started them.
         let Some(session) = event.parent_session.as_ref().or(event.session.as_ref()) else {
             return Ok(Self { home: here, elsewhere: None });
         };
@@ -53,14 +53,14 @@ impl SessionHome {
     }
 }
 
-/// Whether that session is known to belong to another project.
+/// Whether this session is known to belong to another project.
 #[must_use]
 pub fn is_elsewhere(session: &SessionKey, project: &Project) -> bool {
     let known = governed::pinned(project.dirs(), session).ok().flatten();
     known.is_some_and(|known| known.root != project.root)
 }
 
-/// Forgets sessions that began long ago, and policies under which none has begun since. What cannot be removed stays.
+/// Removes sessions that began long ago, and policies under which none has begun since. Errors are ignored.
 pub(crate) fn forget_old(project: &Project) {
     let directories = [project.dirs().state.join("sessions"), earlier::directory(project)];
     for entry in directories.into_iter().flat_map(fs::read_dir).flatten().flatten() {

@@ -1,5 +1,6 @@
-//! What a person has decided for a project, as a file that can be reviewed and passed on: trusted programs, waivers of
-//! findings, exceptions, remembered tools. It is signed by who wrote it; it counts where another person takes it over.
+//! Exports a person's decisions for a project as a file that can be reviewed and shared: trusted programs,
+//! waivers of findings, exceptions, remembered tools. It is signed by its author, and takes effect only where
+//! another person imports it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -47,13 +48,14 @@ pub struct Shared {
     /// Findings that do not count.
     #[serde(default)]
     pub waivers: Vec<SharedWaiver>,
-    /// Commands that the person's own policy excepts (`bash_safety.allow`).
+    /// Commands that the person's own policy exempts (`bash_safety.allow`).
     #[serde(default)]
     pub exceptions: Vec<String>,
-    /// Rules that do not hold for a tool, a command or a file of the project by the person's own policy (`exceptions`).
+    /// Exceptions to rules for a tool, a command or a file of the project in the person's own policy
+    /// (`exceptions`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<SharedRule>,
-    /// Tools that the person said yes to (`known_tools.remembered`).
+    /// Tools that the person approved (`known_tools.remembered`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<RememberedTool>,
     /// The signature under all of it.
@@ -61,7 +63,7 @@ pub struct Shared {
     pub seal: Option<Seal>,
 }
 
-/// A rule that does not hold for a tool, a command or a file: one of them.
+/// An exception to a rule for a tool, a command or a file: exactly one of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharedRule {
@@ -70,7 +72,7 @@ pub struct SharedRule {
     /// The tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// The command, word for word.
+    /// The exact command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The file, from the project's root.
@@ -79,7 +81,7 @@ pub struct SharedRule {
 }
 
 impl SharedRule {
-    /// What it is lifted for.
+    /// The tool, command or file.
     fn for_what(&self) -> &str {
         [&self.tool, &self.command, &self.file].into_iter().flatten().next().map_or("", String::as_str)
     }
@@ -93,10 +95,10 @@ pub struct SharedProgram {
     pub what: String,
     /// The command line.
     pub argv: Vec<String>,
-    /// What of the project decides what it does, as the policy says.
+    /// The project files that determine what it does, as declared in the policy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<String>,
-    /// The files of the repository that decide what it does, by their content.
+    /// The repository files that determine what it does, by content.
     #[serde(default)]
     pub files: BTreeMap<String, Digest>,
 }
@@ -109,7 +111,7 @@ pub struct SharedWaiver {
     pub title: String,
     /// How bad.
     pub level: Level,
-    /// Which reviewer said so.
+    /// The reviewer.
     pub agent: String,
     /// Where.
     #[serde(default)]
@@ -131,11 +133,11 @@ pub struct SharedWaiver {
 pub enum SharedRuling {
     /// It was wrong.
     FalsePositive,
-    /// It is right and somebody answers for it.
+    /// It is correct, and a person accepts the risk.
     AcceptedRisk,
 }
 
-/// A file that cannot be taken over.
+/// Why a file cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ShareError {
     /// It is not YAML.
@@ -154,10 +156,10 @@ pub enum ShareError {
     Project(#[from] Error),
 }
 
-/// What became of one entry.
+/// The result for one entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Taken {
-    /// What it is, in a line.
+    /// A description in one line.
     pub what: String,
     /// Whether it counts here now, or would.
     pub taken: bool,
@@ -167,7 +169,7 @@ pub struct Taken {
 }
 
 impl Shared {
-    /// Everything that a person has decided for this project, signed.
+    /// All decisions of a person for this project, signed.
     ///
     /// # Errors
     /// When policy, store or files cannot be read.
@@ -187,7 +189,7 @@ impl Shared {
         Ok(shared)
     }
 
-    /// Reads a file and checks that it is as it was signed.
+    /// Reads a file and checks its signature.
     ///
     /// # Errors
     /// See [`ShareError`].
@@ -209,13 +211,13 @@ impl Shared {
     /// The text of the file.
     ///
     /// # Errors
-    /// Never for what [`Self::collect`] made.
+    /// Never for a value from [`Self::collect`].
     pub fn to_yaml(&self) -> Result<String, serde_json::Error> {
         let head = "# Written by `lictor export`, taken over by `lictor import`. Signed: a changed file is refused.\n";
         Ok(format!("{head}{}", lictor_config::write_plain(&serde_json::to_value(self)?)))
     }
 
-    /// What is signed: everything but the signature, in one spelling.
+    /// The signed bytes: everything but the signature, in canonical form.
     fn message(&self) -> Vec<u8> {
         let bare = Self { seal: None, ..self.clone() };
         let mut message = b"lictor share 1\n".to_vec();
@@ -223,7 +225,7 @@ impl Shared {
         message
     }
 
-    /// Takes over what fits this project; with `dry` it only says what would be.
+    /// Imports what applies to this project; with `dry` it only reports what would change.
     ///
     /// # Errors
     /// When policy, store or files cannot be read or written.
@@ -355,7 +357,7 @@ impl SharedWaiver {
         if !dry {
             let ledger = ProjectLedger::open(project.clone(), true)?;
             let ledger = ledger.writing()?;
-            // The places are bound to the code that was waived, not to what stands there now.
+            // The places are bound to the waived code, not to the current code.
             let recorded = ledger.record(&plan, &claim)?;
             let verb = match self.ruling {
                 SharedRuling::FalsePositive => Verb::FalsePositive,
@@ -367,7 +369,7 @@ impl SharedWaiver {
     }
 }
 
-/// The programs of the repository's policy that somebody has trusted.
+/// The trusted programs of the repository's policy.
 fn trusted(project: &Project) -> Result<Vec<SharedProgram>, Error> {
     if !project.has_store() {
         return Ok(Vec::new());
@@ -383,7 +385,7 @@ fn trusted(project: &Project) -> Result<Vec<SharedProgram>, Error> {
     Ok(found)
 }
 
-/// The files that a command line names, by their content.
+/// The files that a command line names, with digests.
 fn contents(program: &Program, root: &Path) -> Result<BTreeMap<String, Digest>, Error> {
     let mut found = BTreeMap::new();
     for file in program.files(root)? {
@@ -409,18 +411,18 @@ fn waivers(project: &Project) -> Result<Vec<SharedWaiver>, Error> {
     Ok(found)
 }
 
-/// The commands that the person's own policy excepts.
+/// The commands that the person's own policy exempts.
 fn exceptions(project: &Project) -> Result<Vec<String>, Error> {
     let listed = own_list(project, "/bash_safety/allow")?;
     Ok(listed.into_iter().filter_map(|entry| entry.as_str().map(str::to_owned)).collect())
 }
 
-/// The rules that the person's own policy lifts for something that other machines have too.
+/// The person's exceptions that are portable to other machines.
 fn own_rules(project: &Project) -> Result<Vec<SharedRule>, Error> {
     Ok(lifted(project)?.into_iter().filter_map(|lifted| in_project(project, lifted).ok()).collect())
 }
 
-/// Exceptions of the person's own policy that are not passed on, in words: those for files outside of the project.
+/// Exceptions of the person's own policy that are not exported, in words: those for files outside of the project.
 ///
 /// # Errors
 /// When a policy file cannot be read.
@@ -429,19 +431,19 @@ pub fn left_out(project: &Project) -> Result<Vec<String>, Error> {
     Ok(outside.map(|lifted| format!("{} for {}", lifted.rule, lifted.for_what())).collect())
 }
 
-/// All that `exceptions` of the person's own policy lifts.
+/// All `exceptions` of the person's own policy.
 fn lifted(project: &Project) -> Result<Vec<SharedRule>, Error> {
     let listed = own_list(project, "/exceptions")?;
     Ok(listed.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect())
 }
 
-/// The same with its file named from the project's root.
+/// The same with a project-relative file.
 ///
 /// # Errors
 /// The exception itself, when its file is elsewhere.
 fn in_project(project: &Project, lifted: SharedRule) -> Result<SharedRule, SharedRule> {
     let Some(file) = &lifted.file else { return Ok(lifted) };
-    // A path from the root of whichever project is governed holds in this one too.
+    // A relative path applies to every project, so to this one too.
     let below = match Path::new(file).is_absolute() {
         true => Path::new(file).strip_prefix(&project.root).ok(),
         false => Some(Path::new(file)),
@@ -452,13 +454,13 @@ fn in_project(project: &Project, lifted: SharedRule) -> Result<SharedRule, Share
     }
 }
 
-/// Lifts a rule in the person's own policy; with `dry` it only says whether that could be done.
+/// Adds an exception to the person's own policy; with `dry` it only returns whether that is possible.
 fn lift(project: &Project, lifted: &SharedRule, dry: bool) -> Result<bool, Error> {
     let whole = |file: &String| project.root.join(file).to_string_lossy().into_owned();
     let given = [
         lifted.tool.clone().map(|tool| ("tool", tool)),
         lifted.command.clone().map(|command| ("command", command)),
-        // A person's own policy is for all their projects; the file is one of this one.
+        // A person's own policy applies to all their projects, so the file needs an absolute path.
         lifted.file.as_ref().map(|file| ("file", whole(file))),
     ];
     match given.into_iter().flatten().next() {

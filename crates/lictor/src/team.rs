@@ -1,8 +1,8 @@
-//! The team's policy: fetched from a server by another program, judged by here, as long as it is young enough.
+//! The team's policy: fetched from a server by another program, and applied here until it expires.
 //!
-//! A hook does not talk to the network. It reads what was fetched last and, when that was some time ago, starts
-//! `lictor-server sync`, which fetches the policy and ships records after the hook has answered. Only where nothing may be
-//! judged otherwise (nothing was fetched yet, or it has expired) the hook waits for it, briefly.
+//! A hook does not use the network. It reads the last fetched policy and, when that is old, starts `lictor-server
+//! sync`, which fetches the policy and ships records after the hook has answered. Only if there is no valid
+//! policy (none was fetched yet, or it has expired) the hook waits for it, briefly.
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -24,21 +24,21 @@ use crate::{companion, dirs, policy_files};
 
 /// How long after a try the next one is made.
 const EVERY: i64 = 30_000;
-/// Where nothing may pass without the server, how long ago it may have answered.
+/// How recently the server must have answered, if everything is blocked without it.
 const IN_TOUCH: i64 = 60_000;
 /// How long a hook waits when it has to.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// A clock that was set back further than this makes nothing young again.
+/// If the clock was set back further than this, a policy does not become valid again.
 const SLACK: i64 = 60_000;
 /// More than a policy has.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;
-/// The kind of the record that says that the team's policy did not count.
+/// The kind of the record that the team's policy was not applied.
 pub const ABSENT: &str = "governance.absent";
 
-/// What the server said last.
+/// The last response of the server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Bundle {
-    /// The server that it is from: what another one said does not count.
+    /// Its server: a response of another one does not count.
     pub url: String,
     /// The tenant.
     pub tenant: String,
@@ -47,7 +47,7 @@ pub struct Bundle {
     /// The policy.
     #[serde(default)]
     pub text: Option<String>,
-    /// What the tenant wants while the server cannot be reached.
+    /// The tenant's setting for an unreachable server.
     #[serde(default)]
     pub away: Away,
     /// How long it counts, in seconds.
@@ -57,20 +57,20 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// The directory of what is kept for the server.
+    /// The directory of the cached server data.
     #[must_use]
     pub fn directory(project: &Project) -> PathBuf {
         project.dirs().state.join("server")
     }
 
-    /// What was fetched last from this server.
+    /// The last response of this server.
     #[must_use]
     pub fn read(project: &Project, url: &str) -> Option<Self> {
         let bytes = files::read(&Self::directory(project).join("bundle.json"), MOST_BYTES).ok()?;
         serde_json::from_slice(&bytes).ok().filter(|bundle: &Self| bundle.url == url)
     }
 
-    /// Keeps it, whole or not at all.
+    /// Stores it atomically.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -97,7 +97,7 @@ pub fn server(project: &Project) -> Result<Option<ServerConfig>, Error> {
     policy_files::server(project)
 }
 
-/// The token that this machine has for the server.
+/// The token of this machine for the server.
 ///
 /// # Errors
 /// When there is none that can be read.
@@ -109,23 +109,23 @@ pub fn token(project: &Project, server: &ServerConfig) -> Result<String, Error> 
     Ok(text.trim().to_owned())
 }
 
-/// The team's policy as it was fetched last, if anything was.
+/// The last fetched policy of the team, if any.
 pub(crate) fn fetched(project: &Project, server: &ServerConfig) -> Option<Source> {
     Bundle::read(project, &server.url)?.source()
 }
 
-/// What counts of the team's policy now.
+/// The current state of the team's policy.
 pub(crate) enum Standing {
     /// It does, or there is none.
     Counts(Option<Source>),
-    /// It does not, and actions may pass without it. Why.
+    /// It is not applied, and actions may pass without it. With the reason.
     Absent(String),
 }
 
-/// Sees to it that the team's policy is young enough, and says what counts.
+/// Refreshes the team's policy if necessary, and returns its state.
 ///
 /// # Errors
-/// [`Error::ServerAway`] when nothing may pass.
+/// [`Error::ServerAway`] when everything is blocked.
 pub(crate) fn standing(project: &Project, server: &ServerConfig) -> Result<Standing, Error> {
     let now = || project.options().now();
     let mut bundle = Bundle::read(project, &server.url);
@@ -151,13 +151,13 @@ pub(crate) fn standing(project: &Project, server: &ServerConfig) -> Result<Stand
     }
 }
 
-/// The stricter of what the file and the server say.
+/// The stricter setting of the file and the server.
 fn away(bundle: Option<&Bundle>, server: &ServerConfig) -> Away {
     let said = [server.away, bundle.map(|bundle| bundle.away)];
     said.into_iter().flatten().max().unwrap_or_default()
 }
 
-/// The shorter of what the file and the server say, in milliseconds.
+/// The shorter limit of the file and the server, in milliseconds.
 fn max_age(bundle: &Bundle, server: &ServerConfig) -> i64 {
     let said = [server.max_age, Some(bundle.max_age.saturating_mul(1_000))];
     let shortest = said.into_iter().flatten().min().unwrap_or_default();
@@ -174,7 +174,7 @@ fn is_young(bundle: Option<&Bundle>, server: &ServerConfig, now: Timestamp) -> b
     age <= most && age >= -SLACK
 }
 
-/// Whether the last try was long enough ago. Notes that one is made now.
+/// Whether the last attempt was long enough ago. Records an attempt now.
 fn is_due(project: &Project, now: Timestamp) -> bool {
     let file = Bundle::directory(project).join("tried");
     let tried = fs::read_to_string(&file).ok().and_then(|text| text.trim().parse().ok()).map(Timestamp);
@@ -192,7 +192,7 @@ fn sync(project: &Project) -> Result<Command, Error> {
     Ok(command)
 }
 
-/// Lets the policy be fetched and records be shipped, without waiting.
+/// Starts fetching the policy and shipping records, without waiting.
 ///
 /// # Errors
 /// When the program cannot be started.
@@ -201,7 +201,7 @@ pub(crate) fn start_sync(project: &Project) -> Result<(), Error> {
     sync(project)?.spawn().map(drop).map_err(Error::file("cannot start", program))
 }
 
-/// The same, and waits for the policy. What it cannot do in time it goes on with.
+/// The same, and waits for the policy. The process continues in the background if it takes too long.
 fn sync_and_wait(project: &Project) -> Result<(), String> {
     let mut child = sync(project)
         .and_then(|mut command| {
@@ -221,10 +221,10 @@ fn sync_and_wait(project: &Project) -> Result<(), String> {
     }
 }
 
-/// Writes down that the team's policy did not count.
+/// Records that the team's policy was not applied.
 ///
 /// # Errors
-/// When that cannot be recorded: nothing passes unrecorded.
+/// When that cannot be recorded: no action passes unrecorded.
 pub(crate) fn note_absence(
     store: &dyn Store,
     at: Timestamp,

@@ -1,4 +1,5 @@
-//! Which programs of a repository's policy may run: those that a person has pinned, word for word and byte for byte.
+//! Trusted programs of a repository's policy: those whose exact command line and file contents a person has
+//! pinned.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,13 +20,13 @@ pub struct Program {
     pub what: String,
     /// The command line.
     pub argv: Vec<String>,
-    /// What of the project decides what it does, as the policy says: files, globs, directories.
+    /// The project files that determine what it does, as declared in the policy: files, globs, directories.
     pub reads: Vec<String>,
 }
 
 impl Program {
-    /// The files of the repository that decide what is run: the program itself, arguments that are files, those that
-    /// the program runs without being told to (`make` a `Makefile`), and those that the policy says it reads.
+    /// The repository files that determine what is run: the program itself, arguments that are files, files that
+    /// the program runs by default (`make` a `Makefile`), and those that the policy declares.
     ///
     /// # Errors
     /// When what it reads cannot be listed.
@@ -43,13 +44,13 @@ impl Program {
         Ok(found)
     }
 
-    /// Files that one of the words, as a program, runs when it finds them: `env make review` runs a `Makefile` too.
+    /// Files that one of the words, as a program, runs by default: `env make review` runs a `Makefile` too.
     fn recipes(&self) -> impl Iterator<Item = &'static str> {
         let words = self.argv.iter().flat_map(|word| word.split_whitespace());
         words.flat_map(|word| lictor_observe::recipes_of(word.rsplit('/').next().unwrap_or(word)))
     }
 
-    /// What of it stays open although it is pinned: files that decide what it does and that nobody named.
+    /// What is not covered by the pin: files that determine what it does but are not declared.
     #[must_use]
     pub fn unpinned(&self, root: &Path) -> Option<String> {
         if !self.reads.is_empty() {
@@ -79,7 +80,7 @@ impl Program {
         ))
     }
 
-    /// The fingerprint of the command line and of every file that decides what it does.
+    /// The digest of the command line and of every file that determines what it does.
     fn pin(&self, root: &Path) -> Result<Digest, Error> {
         let mut parts: Vec<Vec<u8>> = vec![b"lictor program 1".to_vec()];
         parts.extend(self.argv.iter().map(|word| word.clone().into_bytes()));
@@ -96,7 +97,7 @@ impl Program {
         Ok(Digest::of_parts(parts.iter().map(Vec::as_slice)))
     }
 
-    /// Links among what it reads, with where they point: another target is another file.
+    /// Links among its files, with their targets: another target is another file.
     fn links(&self, root: &Path) -> Result<Vec<Vec<u8>>, Error> {
         let mut found = Vec::new();
         for pattern in &self.reads {
@@ -118,7 +119,7 @@ impl Program {
         Ok(store.view(|view| view.get(Space::Trust, pin.as_bytes()))?.is_some())
     }
 
-    /// Pins it. The record says who did and what it was.
+    /// Pins it. The record contains who did and what it was.
     ///
     /// # Errors
     /// When the store or a file cannot be read or written.
@@ -134,7 +135,7 @@ impl Program {
     }
 }
 
-/// What a path, a glob or a directory stands for in a project.
+/// The files of a path, a glob or a directory in a project.
 fn matching(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let below = root.join(pattern).is_dir().then(|| format!("{}/**", pattern.trim_end_matches('/')));
     let glob = below.as_deref().unwrap_or(pattern);
@@ -146,7 +147,7 @@ fn matching(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     Ok(found.into_iter().map(|found| root.join(found.path)).collect())
 }
 
-/// Files of the project that these scripts mention, without themselves, as they are named in it.
+/// Other project files that these scripts mention, project-relative.
 fn mentioned(root: &Path, scripts: &[PathBuf]) -> Vec<PathBuf> {
     let cwd = root.to_string_lossy();
     let all = scripts.iter().flat_map(|script| {

@@ -1,4 +1,4 @@
-//! What might be excepted, the smallest first.
+//! Candidates for exceptions, the smallest first.
 
 use lictor_config::Origin;
 use lictor_core::facts::{Command, Effect, Place};
@@ -12,7 +12,7 @@ use crate::remembered;
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     section: &'static str,
-    /// Empty for a section that is a list itself.
+    /// Empty if the section is itself a list.
     key: &'static str,
     how: How,
 }
@@ -21,7 +21,7 @@ pub(super) struct Candidate {
 enum How {
     /// Entries are added, as YAML and in words.
     Add { items: Vec<String>, entries: Vec<String> },
-    /// As before, where files are named from the project's root in its own file and by their whole path elsewhere.
+    /// As before, for files: project-relative in the project's own file, absolute elsewhere.
     AddFile { rule: Option<String>, relative: Option<String>, whole: String },
     /// An entry no longer counts.
     TakeOut(String),
@@ -33,7 +33,7 @@ impl Candidate {
         Self { section, key, how: How::Add { items, entries } }
     }
 
-    /// A tool that nobody described, as it is reached now.
+    /// A tool without a description, with the current definition of its server.
     pub(super) fn remembered(tool: &str, server: Option<Digest>) -> Self {
         let server = server.map(|digest| format!(", server: '{digest}'")).unwrap_or_default();
         let items = vec![format!("{}{server}}}", edit::of_tool(tool))];
@@ -44,7 +44,7 @@ impl Candidate {
         }
     }
 
-    /// A tool that may be used, whoever serves it.
+    /// A tool that may be used on any server.
     pub(super) fn known(asked: &Asked<'_>) -> Self {
         Self::texts("known_tools", "known", vec![asked.action.tool.clone()])
     }
@@ -84,7 +84,7 @@ impl Candidate {
         }
     }
 
-    /// What is excepted, for people.
+    /// The exceptions, for people.
     pub(super) fn entries(&self, origin: Origin) -> Vec<String> {
         match &self.how {
             How::Add { entries, .. } => entries.clone(),
@@ -96,7 +96,7 @@ impl Candidate {
         }
     }
 
-    /// What an entry stood for besides the action at hand.
+    /// What an entry covered besides this action.
     pub(super) fn wider(&self) -> Option<String> {
         let How::TakeOut(entry) = &self.how else { return None };
         let all = match self.section {
@@ -116,7 +116,7 @@ impl Candidate {
     }
 }
 
-/// What might be excepted, the smallest first.
+/// Candidates for exceptions, the smallest first.
 pub(super) fn candidates(asked: &Asked<'_>, stopped: &[Stop]) -> Vec<Candidate> {
     let mut all = commands(asked);
     if let Some(remembered) = tool(asked) {
@@ -148,7 +148,8 @@ fn commands(asked: &Asked<'_>) -> Vec<Candidate> {
         .collect()
 }
 
-/// The commands of a line, one by one, all together, and the line itself: what is piped or redirected is no command's own.
+/// The commands of a line, one by one, all together, and the line itself: piped or redirected input does not
+/// belong to a single command.
 fn lines_of(asked: &Asked<'_>) -> Vec<Vec<String>> {
     if asked.action.kind != ActionKind::Bash {
         return Vec::new();
@@ -170,7 +171,7 @@ fn sequence(stop: &Stop) -> Option<&str> {
     stop.rule.as_deref().filter(|rule| RuleException::is_about_the_past(rule))
 }
 
-/// Changes for a rule about the past: the command, the file or the tool that it does not hold for.
+/// Changes for a history rule: the command, the file or the tool to except.
 fn of_sequence(asked: &Asked<'_>, rule: &str) -> Vec<Candidate> {
     let mut all: Vec<Candidate> = match rule {
         "read_before_write" => Vec::new(),
@@ -184,7 +185,7 @@ fn of_sequence(asked: &Asked<'_>, rule: &str) -> Vec<Candidate> {
     all
 }
 
-/// A rule's id as it can stand in YAML.
+/// A rule's id in YAML syntax.
 fn plain(rule: &str) -> String {
     let simple = rule.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
     if simple { rule.to_owned() } else { edit::quoted(rule) }
@@ -215,7 +216,7 @@ fn files(asked: &Asked<'_>, stop: &Stop) -> Vec<Candidate> {
     all
 }
 
-/// The line of a boundary that names exactly this file. A glob stands for others too and is left alone.
+/// The boundary entry that names exactly this file. A glob covers other files too and is not changed.
 fn lines(place: &Place, key: &'static str) -> Vec<Candidate> {
     let names = [place.in_project.as_deref(), Some(place.path.as_str()), Some(place.text.as_str())];
     names.into_iter().flatten().map(|name| taking_out("boundaries", key, name)).collect()
@@ -238,7 +239,7 @@ pub(super) fn tool(asked: &Asked<'_>) -> Option<Candidate> {
     (named && !tool.is_empty()).then(|| Candidate::remembered(tool, remembered::definition(&asked.facts)))
 }
 
-/// A command of which every word is known, as exceptions are compared with it.
+/// The text of a command whose words are all known, as exceptions are compared with it.
 fn whole(command: &Command) -> Option<String> {
     let args: Option<Vec<&str>> = command.args.iter().map(Option::as_deref).collect();
     Some(std::iter::once(command.program.as_str()).chain(args?).collect::<Vec<_>>().join(" "))

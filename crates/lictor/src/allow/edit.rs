@@ -1,6 +1,6 @@
-//! Entries added to a list in a policy file, and taken out again, without touching anything else in it.
+//! Adds entries to a list in a policy file, and removes them, without changing anything else.
 
-/// What stands behind an entry, so that it can be found again.
+/// The comment after an entry, by which it is found again.
 fn mark(note: &str) -> String {
     format!("  # {note}")
 }
@@ -10,8 +10,9 @@ pub(super) fn note(id: u64) -> String {
     format!("lictor allow {id}")
 }
 
-/// The text with entries, given as YAML, in the list `section: {key: […]}`, or in the section itself when that is a list
-/// and the key is empty. `None` where the file is written in a way that is not understood; whoever asks tries something else.
+/// The text with entries, given as YAML, in the list `section: {key: […]}`, or in the section itself when that is
+/// a list and the key is empty. `None` if the file's syntax is not supported; the caller then tries another
+/// change.
 pub(super) fn with(text: &str, section: &str, key: &str, entries: &[String], note: &str) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let item = |indent: usize, entry: &String| format!("{:indent$}- {entry}{}", "", mark(note));
@@ -36,7 +37,7 @@ pub(super) fn with(text: &str, section: &str, key: &str, entries: &[String], not
         List::Written { heading, inner } => {
             let next = lines.get(heading + 1).filter(|line| line.trim_start().starts_with("- "));
             let depth = next.and_then(|line| indent(line)).unwrap_or(inner + 2);
-            // One that was written on one line stays in its order.
+            // A list that was on one line keeps its order.
             let at = if next.is_some() && text.lines().count() < lines.len() {
                 let items = lines.iter().skip(heading + 1);
                 heading + 1 + items.take_while(|line| line.trim_start().starts_with("- ")).count()
@@ -49,8 +50,7 @@ pub(super) fn with(text: &str, section: &str, key: &str, entries: &[String], not
     Some(lines.join("\n") + "\n")
 }
 
-/// The text in which an entry of a list no longer counts: it stands there as a comment, with the note. `None` when there is
-/// no such entry.
+/// The text with an entry of a list commented out, with the note. `None` when there is no such entry.
 pub(super) fn taken_out(text: &str, section: &str, key: &str, entry: &str, note: &str) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let List::Written { heading, .. } = list(&mut lines, section, key)? else { return None };
@@ -75,7 +75,7 @@ enum List {
     Absent { at: usize, inner: usize },
 }
 
-/// Finds a list. What stands on one line (`{…}`, `[…]`) is put on lines of its own first.
+/// Finds a list. A flow-style list or map (`{…}`, `[…]`) is first split into lines.
 fn list(lines: &mut Vec<String>, section: &str, key: &str) -> Option<List> {
     let top = lines.iter().position(|line| begins(line, section, 0))?;
     let written = value(lines.get(top)?, section)?.to_owned();
@@ -113,7 +113,7 @@ fn list(lines: &mut Vec<String>, section: &str, key: &str) -> Option<List> {
     Some(List::Written { heading, inner })
 }
 
-/// What an item says, without quotes and a comment behind it.
+/// The text of an item, without quotes and trailing comment.
 fn plain(item: &str) -> String {
     let item = item.trim();
     for quote in ['\'', '"'] {
@@ -144,13 +144,14 @@ pub(super) fn without(text: &str, id: u64) -> Option<String> {
     without_lines(&text, |line| line.ends_with(&mark)).or_else(|| counts_again.then_some(text))
 }
 
-/// The text without some lines, and without the lists and sections that held nothing else; `None` when there are none.
+/// The text without some lines, and without lists and sections that become empty; `None` when there are no such
+/// lines.
 pub(crate) fn without_lines(text: &str, drops: impl Fn(&str) -> bool) -> Option<String> {
     let kept: Vec<&str> = text.lines().filter(|line| !drops(line)).collect();
     if kept.len() == text.lines().count() {
         return None;
     }
-    // A list that is empty now would be refused.
+    // An empty list would be refused.
     let mut out: Vec<&str> = Vec::new();
     for (index, line) in kept.iter().enumerate() {
         let next = kept.get(index + 1).and_then(|next| indent(next));
@@ -164,7 +165,7 @@ pub(crate) fn without_lines(text: &str, drops: impl Fn(&str) -> bool) -> Option<
         }
         out.push(line);
     }
-    // A section that held nothing else goes too.
+    // A section that becomes empty is removed too.
     let last = out.last().copied();
     if last.is_some_and(|line| indent(line) == Some(0) && line.trim_end().ends_with(':')) {
         out.pop();
@@ -178,7 +179,7 @@ fn stood_empty(text: &str, heading: &str) -> bool {
     lines.next().is_none_or(|next| indent(next) <= indent(heading) && !next.trim_start().starts_with("- "))
 }
 
-/// How far a line is indented; `None` for an empty one or a comment.
+/// The indentation of a line; `None` for an empty one or a comment.
 fn indent(line: &str) -> Option<usize> {
     let text = line.trim_start();
     (!text.is_empty() && !text.starts_with('#')).then(|| line.len() - text.len())
@@ -188,7 +189,7 @@ fn begins(line: &str, key: &str, at: usize) -> bool {
     indent(line) == Some(at) && line.trim_start().strip_prefix(key).is_some_and(|rest| rest.starts_with(':'))
 }
 
-/// What stands behind a key on its line, without a comment.
+/// The value after a key on its line, without a comment.
 fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     let rest = line.trim_start().strip_prefix(key)?.strip_prefix(':')?.trim();
     if rest.starts_with('#') {
@@ -197,7 +198,7 @@ fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     Some(rest)
 }
 
-/// The items of a list or a map on one line. What is quoted or in brackets may hold commas.
+/// The items of a flow-style list or map. Quoted or bracketed text may contain commas.
 fn split(inside: &str) -> Option<Vec<String>> {
     let mut items = vec![String::new()];
     let mut quote = None;

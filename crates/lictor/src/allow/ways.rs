@@ -1,14 +1,14 @@
-//! What a person can do where no exception helps: which setting, in which file and line.
+//! Advice for actions that no exception can lift: which setting to change, in which file and line.
 
 use lictor_config::{Setting, Source};
 use lictor_engine::guards::Pack;
 
 use super::{AllowError, Stop};
 
-/// What to do about what stops an action and no exception lifts.
+/// The advice for an action that no exception lifts.
 pub(super) fn no_way(sources: &[Source], rule: &str, stopped: &[Stop]) -> AllowError {
     let settings = lictor_config::load(sources).map(|loaded| loaded.settings()).unwrap_or_default();
-    // What asks is answered; what blocks has to be changed first.
+    // An `ask` can be answered; a block has to be changed first.
     let hardest = stopped.iter().find(|stop| !stop.asks).or(stopped.first());
     let way = hardest.map_or_else(
         || "change the rule itself in the policy, or do this yourself".to_owned(),
@@ -67,7 +67,7 @@ fn limit<'a>(settings: &'a [Setting], guard: &str, reason: &str) -> Option<&'a S
     of_section.iter().find(meant).copied().or(first)
 }
 
-/// The entry of a policy file that a rule or a guard comes from, with the name that it has there.
+/// The policy file entry that defines a rule or a guard, with its name there.
 fn own<'a>(settings: &'a [Setting], rule: &str, guard: &str) -> Option<(String, &'a Setting)> {
     let named = |setting: &&Setting| setting.path.ends_with(".name") && setting.value == rule;
     if let Some(place) = settings.iter().find(named) {
@@ -87,7 +87,7 @@ fn is_built_in(rule: &str) -> bool {
     Pack::all().iter().flat_map(|pack| pack.rules()).any(|known| known.id == rule)
 }
 
-/// ` (governance.yaml:7)`; nothing for what is built in.
+/// ` (governance.yaml:7)`; empty for built-in settings.
 fn shown(setting: &Setting) -> String {
     match (&setting.file, setting.line) {
         (Some(file), Some(line)) => format!(" ({file}:{line})"),

@@ -1,7 +1,7 @@
-//! A council looks because something happened. Hooks send for it and go on without waiting.
+//! Runs councils that an event has summoned. Hooks summon them and do not wait.
 //!
-//! A council looks at one thing at a time. Whoever is called meanwhile waits in line, and one in line is enough: when
-//! its turn comes it answers every call there is by then, about the files as they are by then.
+//! A council runs once at a time. One further run may wait, which is enough: when its turn comes it handles all
+//! summons so far, with the files as they are then.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -17,24 +17,23 @@ use crate::dirs;
 use crate::error::Error;
 use crate::project_ledger::{ProgressFn, ProjectLedger};
 
-/// What a council that looked has found.
+/// The result of a council's run.
 pub struct Looked {
     /// The council.
     pub council: String,
     /// Who looked.
     pub attestation: Attestation,
-    /// What is known about what they looked at.
+    /// The verdict of the plan.
     pub verdict: PlanVerdict,
     /// The council is a guardrail, and it was hit.
     pub stopped: bool,
 }
 
 impl ProjectLedger {
-    /// Lets the councils that meet at this moment look, or the one of them that is named. `report` is told about each
-    /// that has looked.
+    /// Runs the councils for this moment, or the named one of them. `report` is called for each that has run.
     ///
     /// # Errors
-    /// When a named council does not meet then, or when looking or recording fails.
+    /// When a named council does not run at this moment, or when the review or recording fails.
     pub fn summon(
         &self,
         active: &ActiveCouncils,
@@ -77,7 +76,7 @@ impl ProjectLedger {
     }
 }
 
-/// Who looked and what is known then; `None` when there is nothing to look at.
+/// The result of a council; `None` when there is nothing to review.
 fn look(
     gate: &Gate<'_>,
     (name, council): (&str, &Council),
@@ -106,13 +105,13 @@ fn look(
     Ok(Some((attestation, verdict)))
 }
 
-/// The right to let a council look. Ends with the process at the latest, however that ends.
+/// A lock for running a council. Released at the latest when the process ends.
 struct Turn {
     _looking: File,
 }
 
 impl Turn {
-    /// Waits in line; `None` when somebody waits there already, who will answer this call too.
+    /// Waits for the lock; `None` when another process waits already, which will handle this summons too.
     fn wait(state: &Path, council: &str) -> Result<Option<Self>, Error> {
         let directory = state.join("councils");
         dirs::create_private(&directory)?;
@@ -131,7 +130,8 @@ impl Turn {
             }
         }
         looking.lock().map_err(Error::file("cannot wait in line at", &directory))?;
-        // Left before the calls are read: whoever finds the place taken until now has made its call before that.
+        // Released before the summons are read: a process that found the place taken has recorded its summons
+        // before that.
         drop(next);
         Ok(Some(Self { _looking: looking }))
     }

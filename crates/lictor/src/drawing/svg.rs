@@ -1,4 +1,4 @@
-//! The graph as a picture: root on the left, one row a leaf. The same graph gives the same bytes.
+//! The graph as SVG: root on the left, one row per leaf. The same graph gives the same bytes.
 
 use std::fmt::Write as _;
 
@@ -18,9 +18,9 @@ const LONGEST: usize = 44;
 /// Where a picture's colours come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
-    /// From itself: the picture stands alone.
+    /// Inline styles: the picture is self-contained.
     Alone,
-    /// From the style sheet of the page that it is in: it has classes only.
+    /// From the style sheet of the surrounding page: classes only.
     InPage,
 }
 
@@ -196,7 +196,7 @@ impl Look {
     }
 }
 
-/// Fill, border and text: by what was decided, else by layer.
+/// Fill, border and text: by decision, else by layer.
 fn colours(node: &Outline, visit: Option<Visit>) -> (&'static str, &'static str, &'static str) {
     const QUIET: (&str, &str, &str) = ("#f8f9fa", "#dadce0", "#9aa0a6");
     match visit {

@@ -1,4 +1,4 @@
-//! After a call: what came of it is recorded, then whoever has something to say is heard.
+//! After a call: records the outcome, then collects feedback.
 
 use lictor_agents::{Outcome as Seen, Reply, Status};
 use lictor_core::completion::Stop;
@@ -8,17 +8,17 @@ use lictor_core::{Action, Outcome};
 use super::{Heard, review};
 use crate::runtime::StopRequest;
 
-/// Records the outcome of a call and answers with feedback that is due.
+/// Records the outcome of a call and replies with the feedback that is due.
 pub(super) fn call(heard: &Heard<'_>, action: &Action, seen: &Seen) -> Reply {
     let engine = heard.runtime.engine();
     let outcome = match seen.status {
         Status::Succeeded => Outcome::success(),
         Status::Failed => Outcome::failure("the agent reported a failure"),
-        // The policy declares that having run is sign enough where the agent tells nothing else.
+        // The policy declares that having run counts as success if the agent reports no status.
         Status::Unknown if heard.runtime.policy().counts_unreported(heard.slot.agent().name()) => {
             Outcome::success()
         }
-        // Neither a success nor a failure that anyone knows of.
+        // Neither success nor failure is known.
         Status::Unknown => Outcome::default(),
     };
     if let Err(error) = engine.post_action(action, outcome) {
@@ -34,7 +34,8 @@ pub(super) fn call(heard: &Heard<'_>, action: &Action, seen: &Seen) -> Reply {
     tell(heard, remarks.join("\n\n"))
 }
 
-/// What is missing when an agent has handed in its answer in a declared form: it hears so now, not only when it stops.
+/// The missing parts when an agent submits its final answer through a tool: it is told now, not only when it
+/// stops.
 fn unfinished(heard: &Heard<'_>, action: &Action, seen: &Seen) -> Option<String> {
     let answered = heard.slot.agent().answers_by().is_some_and(|tool| tool == action.tool);
     if !answered || seen.status == Status::Failed {
@@ -47,13 +48,13 @@ fn unfinished(heard: &Heard<'_>, action: &Action, seen: &Seen) -> Option<String>
         ..Stop::default()
     };
     let request = StopRequest { session, parent: heard.event.parent_session.clone(), stop };
-    // Where it cannot be found out, the stop gate says so.
+    // If it cannot be determined, the stop gate reports it.
     let missing = heard.runtime.missing(&request).unwrap_or_default();
     (!missing.is_empty())
         .then(|| format!("The answer was handed in, and the work is not finished: {}", missing.join("\n")))
 }
 
-/// Says a remark together with those that wait, or keeps it for later where the agent cannot be told now.
+/// Delivers a remark together with the held ones, or holds it if this event cannot deliver it.
 pub(super) fn tell(heard: &Heard<'_>, remark: String) -> Reply {
     let engine = heard.runtime.engine();
     let Some(session) = &heard.event.session else {
@@ -61,7 +62,7 @@ pub(super) fn tell(heard: &Heard<'_>, remark: String) -> Reply {
     };
     if !heard.slot.can_tell() {
         if !remark.is_empty() {
-            // A remark is advice: what cannot be kept is lost, the call goes on.
+            // A remark is only advice: if it cannot be held, it is dropped and the call continues.
             let _ = engine.hold(session, remark);
         }
         return Reply::Silence;

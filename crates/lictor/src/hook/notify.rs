@@ -1,4 +1,4 @@
-//! Telling a person that something waits for their word.
+//! Notifies a person of a pending question.
 
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
@@ -11,8 +11,8 @@ use serde_json::json;
 use crate::runtime::Runtime;
 
 /// Starts the notification programs of the person's or the managed policy when this call has left a new question.
-/// Nobody waits for them: a notification that fails must not hold the agent up, and the question stays in
-/// `lictor approvals`.
+/// Their end is not awaited: a failed notification must not delay the agent, and the question stays in `lictor
+/// approvals`.
 pub(super) fn person(runtime: &Runtime, action: &Action, evaluation: &Evaluation) {
     let programs = runtime.policy().notify();
     if programs.is_empty() {
@@ -23,7 +23,7 @@ pub(super) fn person(runtime: &Runtime, action: &Action, evaluation: &Evaluation
     let title = text::clean(&title(action), 120);
     let body = match runtime.approvals().find(&request.id()) {
         Ok(approval) => {
-            // The same question asked again has notified somebody already.
+            // A repeated question has been notified already.
             if evaluation.session.latest != Some(approval.requested_at) {
                 return;
             }
@@ -32,7 +32,7 @@ pub(super) fn person(runtime: &Runtime, action: &Action, evaluation: &Evaluation
             json!({"id": approval.id, "agent": action.actor.agent, "action": runtime.redactor().redact(&title),
                    "messages": messages, "cwd": action.cwd})
         }
-        // Nothing to answer: a block, which is told to whoever wants to hear of blocks.
+        // No question: a block, if notifications for blocks are enabled.
         Err(_) if runtime.policy().notifies_blocks() => {
             json!({"blocked": evaluation.id, "agent": action.actor.agent,
                    "action": runtime.redactor().redact(&title), "messages": [evaluation.reason_for_agent()],

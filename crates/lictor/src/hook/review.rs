@@ -1,5 +1,5 @@
-//! Councils that look while the agent works on: their reviewers may take minutes, a hook has seconds. So each council
-//! gets a process of its own that outlives the hook, or a thread where the process stays; what it finds lands in the ledger.
+//! Runs councils in the background: their reviewers may take minutes, a hook has seconds. Each council gets its
+//! own process that outlives the hook, or a thread in a long-lived process; its findings go to the ledger.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::Heard;
 use crate::councils::{ActiveCouncils, CouncilMoment};
 use crate::runtime::Runtime;
 
-/// Sends for the councils that meet when a session starts or ends. A session that is only compacted goes on.
+/// Summons the councils that run when a session starts or ends. Compaction does not end a session.
 pub(super) fn at_session(heard: &Heard<'_>, kind: &EventKind) {
     match kind {
         EventKind::SessionStart(source) if *source != SessionSource::Compact => {
@@ -25,8 +25,8 @@ pub(super) fn at_session(heard: &Heard<'_>, kind: &EventKind) {
     }
 }
 
-/// Sends for the councils that meet when files like those that the call has written are saved. An agent that does not
-/// say how a call ended may have written them; looking once too often does no harm.
+/// Summons the councils that run when files like those of this call are saved. If the agent does not report the
+/// outcome, the files may have been written; an unneeded review is harmless.
 pub(super) fn after_call(heard: &Heard<'_>, action: &Action, seen: &Outcome) {
     if seen.status != Status::Failed {
         send(heard, CouncilMoment::FileSave, || written(heard.runtime, action));
@@ -42,7 +42,7 @@ fn written(runtime: &Runtime, action: &Action) -> Vec<String> {
     saved.filter_map(|(_, place)| place.in_project.clone()).collect()
 }
 
-/// A failure to send for somebody is never a reason to stop the agent; `lictor doctor` shows it.
+/// A failure to summon a council never stops the agent; `lictor doctor` shows it.
 fn send(heard: &Heard<'_>, moment: CouncilMoment, saved: impl FnOnce() -> Vec<String>) {
     let runtime = heard.runtime;
     if runtime.policy().councils().is_empty() {
@@ -78,10 +78,10 @@ fn start(
         command.arg(format!("--saved={file}"));
     }
     command.arg("--").arg(council).current_dir(&runtime.project().root);
-    // A group of its own: an agent that ends its hooks does not end the review. No pipe of the agent's stays open:
-    // it would wait for that to close.
+    // A separate process group: an agent that kills its hooks does not kill the review. No pipe of the agent
+    // stays open: the agent would wait for it to close.
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Not waited for: the hook ends long before it does.
+    // Not awaited: the hook ends long before it does.
     drop(command.spawn()?);
     Ok(())
 }
@@ -95,7 +95,7 @@ fn start_here(
 ) -> std::io::Result<()> {
     let (runtime, council) = (runtime.clone(), council.to_owned());
     let look = move || {
-        // What went wrong stands in the answer to the call, in the ledger.
+        // Errors are recorded in the ledger, with the result of the summons.
         if let Ok(active) = ActiveCouncils::of(runtime.policy()) {
             let ledger = runtime.ledger();
             let _ = ledger.summon(&active, Some(&council), moment, &saved, &|_| {}, &mut |_| {});

@@ -1,4 +1,4 @@
-//! Sessions that begin, go on, split and end; prompts.
+//! Session events: begin, continue, fork, end; and prompts.
 
 use lictor_agents::{EventKind, Reply, SessionSource};
 use lictor_core::event::Continuation;
@@ -9,8 +9,7 @@ use lictor_store::StoreError;
 use super::{Heard, after, review};
 use crate::keeping;
 
-/// Records what the event means for its session. It is never a reason to stop anything: what cannot be recorded now
-/// meets the same store at the next call.
+/// Records a session event. A failure never stops anything: the next call will report the store's error.
 pub(super) fn note(heard: &Heard<'_>, kind: &EventKind) -> Reply {
     review::at_session(heard, kind);
     if matches!(kind, EventKind::SessionEnd(_)) {
@@ -23,7 +22,7 @@ pub(super) fn note(heard: &Heard<'_>, kind: &EventKind) -> Reply {
     }
 }
 
-/// Whether the agent may be told what waits.
+/// Records the event. Returns whether held remarks can be delivered.
 fn record(heard: &Heard<'_>, session: &SessionKey, kind: &EventKind) -> Result<bool, StoreError> {
     let engine = heard.runtime.engine();
     match kind {
@@ -54,7 +53,7 @@ fn record(heard: &Heard<'_>, session: &SessionKey, kind: &EventKind) -> Result<b
     }
 }
 
-/// The name of a prompt that is a command of the agent's: `/deploy staging`.
+/// The name of a prompt that is an agent command: `/deploy staging`.
 fn command_of(text: &str) -> Option<String> {
     let name = text.trim_start().strip_prefix('/')?.split_whitespace().next()?;
     // A path is not a command.

@@ -1,4 +1,4 @@
-//! An agent that wants to stop.
+//! Handles an agent's request to stop.
 
 use lictor_agents::{Block, Reply, Stop as Wish};
 use lictor_core::completion::{Completion, Release, Stop};
@@ -26,7 +26,7 @@ pub(super) fn reply(heard: &Heard<'_>, wish: &Wish) -> Reply {
     };
     let check = match heard.runtime.stop(&request) {
         Ok(check) => check,
-        // Rounds that cannot be counted must not go on for ever.
+        // Uncounted rounds must not continue forever.
         Err(_) if wish.hook_active => return Reply::Silence,
         Err(error) => {
             let id = heard.fault(format!("whether the work is done is not known: {}", error.chain()));
@@ -39,7 +39,7 @@ pub(super) fn reply(heard: &Heard<'_>, wish: &Wish) -> Reply {
     };
     match &check.outcome {
         Completion::Incomplete { .. } if check.observed => Reply::Silence,
-        // No hook of a stop reaches a person in every agent; the agent's last message does.
+        // Not every agent's stop hook reaches a person; the agent's last message does.
         Completion::Incomplete { reasons, .. } if check.for_person => Reply::Block(Block {
             reason: reasons.join("\n"),
             fix: "you cannot mend this: tell the person you work for what is missing and what to run, then stop; you will not be \
@@ -53,7 +53,7 @@ pub(super) fn reply(heard: &Heard<'_>, wish: &Wish) -> Reply {
             id: None,
         }),
         Completion::ReleasedUnmet { why: Release::Cap | Release::NoProgress, .. } => {
-            // Nobody is told here; whoever speaks next with the agent shall know.
+            // This event reaches nobody; the remark is held for the next one.
             let remark = format!("The last turn ended unfinished: {}", check.outcome);
             let _ = heard.runtime.engine().hold(session, remark);
             Reply::Silence

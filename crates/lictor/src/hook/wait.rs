@@ -1,4 +1,4 @@
-//! Holding a call while a person is asked, where the agent has no prompt of its own.
+//! Holds a call while a person is asked, if the agent has no prompt of its own.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,13 +8,13 @@ use lictor_core::{Action, ApprovalState, Evaluation, Request};
 
 use super::Heard;
 
-/// How often it is looked whether somebody has answered.
+/// The polling interval for an answer.
 const EVERY: Duration = Duration::from_millis(50);
-/// What is left of a hook's time for judging again and answering.
+/// The part of a hook's time that is reserved for judging again and replying.
 const RESERVE: Duration = Duration::from_millis(700);
 
-/// Waits for the answer to the question that this call has left; `true` when somebody answered, so that the call is to be
-/// judged again. Ends before the agent, or the hook's own deadline, would.
+/// Waits for the answer to this call's question; `true` when there is one, so that the call must be judged again.
+/// Ends before the agent's timeout and the hook's own deadline.
 pub(super) fn for_answer(heard: &Heard<'_>, action: &Action, evaluation: &Evaluation) -> bool {
     let wait = Duration::from_millis(heard.runtime.policy().approval_wait());
     if wait.is_zero() || heard.slot.can_ask() {

@@ -1,4 +1,4 @@
-//! What a caller may do.
+//! The access of a caller.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use lictor_core::SessionKey;
 use super::error::RpcError;
 use crate::runtime::Runtime;
 
-/// What a caller may do.
+/// The access of a caller.
 #[derive(Debug, Default)]
 pub enum Access {
     /// Everything.
@@ -19,13 +19,13 @@ pub enum Access {
 }
 
 impl Access {
-    /// Only what the caller itself begins.
+    /// Access only to sessions that the caller opens itself.
     #[must_use]
     pub fn own_sessions() -> Self {
         Self::OwnSessions(Mutex::default())
     }
 
-    /// Whether the caller may act in that session. One that has not begun becomes the caller's own.
+    /// Whether the caller may act in that session. A session that has not begun becomes the caller's own.
     pub(super) fn permit(&self, runtime: &Runtime, session: Option<&SessionKey>) -> Result<(), RpcError> {
         let (Self::OwnSessions(own), Some(session)) = (self, session) else { return Ok(()) };
         let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,17 +1,17 @@
-//! What a call fails with.
+//! Errors of a call.
 
 use serde_json::{Value, json};
 
 use crate::error::Error;
 
-/// Why a call failed: with a number for JSON-RPC, a stable word for programs, and what to do about it.
+/// Why a call failed: with a number for JSON-RPC, a stable name for programs, and a fix.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RpcError {
-    /// What came is not JSON.
+    /// The input is not JSON.
     #[error("this is not JSON: {0}")]
     Parse(String),
-    /// What came is JSON and not a call.
+    /// The input is JSON but not a call.
     #[error("this is not a JSON-RPC 2.0 call: {0}")]
     Request(String),
     /// There is no such method.
@@ -56,7 +56,7 @@ impl RpcError {
         }
     }
 
-    /// A stable word for the kind of failure.
+    /// A stable name of the kind of failure.
     #[must_use]
     pub fn kind(&self) -> &str {
         match self {

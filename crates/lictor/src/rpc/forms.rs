@@ -1,4 +1,4 @@
-//! Parameters and answers of the methods, as JSON has them.
+//! Parameters and results of the methods, in JSON.
 
 use lictor_core::approval::Point;
 use lictor_core::completion::{Completion, Stop, StopCheck};
@@ -23,7 +23,7 @@ pub enum ModeForm {
     Enforce,
     /// Judged and recorded, not enforced.
     Observe,
-    /// Only to see what would be said: nothing counts, nobody is asked.
+    /// A dry run: nothing is counted, nobody is asked.
     Dry,
 }
 
@@ -36,7 +36,7 @@ pub struct EvaluateParams {
     /// How it is judged.
     #[serde(default)]
     pub mode: ModeForm,
-    /// Nobody can be asked now: an `ask` blocks and waits for a person.
+    /// Nobody can be asked now: an `ask` blocks and stays pending.
     #[serde(default)]
     pub unattended: bool,
 }
@@ -49,17 +49,17 @@ pub struct AskedForm {
     /// Its rule, where it has several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The policy on a verb and an object, where one was triggered.
+    /// The triggered `verb → object` policy, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
     /// What is asked.
     pub message: String,
-    /// A yes is needed; where it is not, a no is a veto.
+    /// Approval is needed; otherwise a no is a veto.
     pub needs_approval: bool,
 }
 
 impl AskedForm {
-    /// What an evaluation asks; nothing unless its decision is `ask`.
+    /// The questions of an evaluation; empty unless its decision is `ask`.
     #[must_use]
     pub fn of(evaluation: &Evaluation) -> Vec<Self> {
         if evaluation.decision != Decision::Ask {
@@ -86,11 +86,11 @@ pub struct PostParams {
     pub outcome: OutcomeForm,
 }
 
-/// What came of an action.
+/// The outcome of an action.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutcomeForm {
-    /// Whether it did what it should.
+    /// Whether it succeeded.
     pub success: bool,
     /// Exit code, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,12 +104,12 @@ pub struct OutcomeForm {
     /// How long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// What it used of a model.
+    /// Its model usage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<UsageForm>,
 }
 
-/// What was used of a model.
+/// Model usage.
 #[derive(Debug, Clone, Copy, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct UsageForm {
@@ -121,7 +121,7 @@ pub struct UsageForm {
     pub cost: f64,
 }
 
-/// What was paid, never less than nothing: it would give a budget back.
+/// A cost that is not negative: a negative one would return budget.
 fn amount<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let amount = f64::deserialize(deserializer)?;
     if amount.is_finite() && amount >= 0.0 {
@@ -158,13 +158,13 @@ impl From<OutcomeForm> for Outcome {
 /// The answer to `post`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PostAnswer {
-    /// How what happened stands to what was decided.
+    /// How the outcome relates to the decision.
     pub standing: Standing,
-    /// What the agent is to be told.
+    /// The feedback for the agent.
     pub feedback: Vec<FeedbackForm>,
 }
 
-/// What one provider says.
+/// The feedback of one provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FeedbackForm {
     /// Its name.
@@ -182,7 +182,7 @@ pub struct PromptParams {
     /// The agent program.
     #[serde(default)]
     pub agent: String,
-    /// The prompt's name, where it has one. Rules may be for it alone.
+    /// The prompt's name, if it has one. Rules may apply to it alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// What it says.
@@ -199,13 +199,13 @@ pub struct StopParams {
     /// The agent program.
     #[serde(default)]
     pub agent: String,
-    /// What the agent said last.
+    /// The agent's last message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     /// Why it stops: `done`, or `aborted` when a person or an error ended the turn.
     #[serde(default)]
     pub reason: StopReason,
-    /// A subagent rather than the main agent: `true`, or what kind of subagent.
+    /// Whether it is a subagent: `true`, or the kind of subagent.
     #[serde(default)]
     pub subagent: SubagentForm,
 }
@@ -230,7 +230,7 @@ impl Default for SubagentForm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// It takes its work for done.
+    /// It considers its work done.
     #[default]
     Done,
     /// A person or an error ended the turn.
@@ -269,11 +269,11 @@ impl StopParams {
 pub struct StopAnswer {
     /// `complete`, `incomplete`, `bypassed` or `released_unmet`.
     pub outcome: &'static str,
-    /// What is missing, or why nothing was asked.
+    /// What is missing, or why nothing was checked.
     pub reasons: Vec<String>,
-    /// How often the agent has been told to go on now; 0 unless it is.
+    /// The number of this round; 0 unless the agent is sent back.
     pub round: u32,
-    /// How often it is told at most; 0 unless it is.
+    /// The maximum number of rounds; 0 unless the agent is sent back.
     pub of: u32,
     /// The policy only observes: the agent may stop whatever the outcome.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -355,7 +355,7 @@ pub struct SessionParams {
     pub agent: String,
 }
 
-/// One question that waits for a person, with the action that it is about.
+/// One pending question with its action.
 #[derive(Debug, Clone, Serialize)]
 pub struct ApprovalForm {
     /// Its id.
@@ -426,7 +426,7 @@ pub struct FindingForm {
 }
 
 impl FindingForm {
-    /// The plan, and what is claimed about it.
+    /// The plan and the claim.
     pub(super) fn into_claim(self) -> Result<(PlanHash, Claim), RpcError> {
         let plan: PlanHash = self.plan.parse().map_err(unfit)?;
         let evidence: Vec<Evidence> = self
@@ -455,7 +455,7 @@ pub struct RecordAnswer {
     pub id: FindingId,
     /// Its plan.
     pub plan: PlanHash,
-    /// What the plan amounts to now.
+    /// The plan's level now.
     pub level: Level,
     /// It counts; one that was waived earlier does not.
     pub open: bool,
@@ -475,7 +475,7 @@ pub struct GateParams {
 pub enum GateEventForm {
     /// A commit of the index.
     PreCommit,
-    /// A push of these: pairs of what is pushed and what is there.
+    /// A push of these references.
     PrePush(Vec<PushedForm>),
     /// A build of HEAD, compared with a commit.
     Ci {
@@ -489,10 +489,10 @@ pub enum GateEventForm {
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PushedForm {
-    /// The commit here; none when the reference is deleted.
+    /// The local commit; `None` when the reference is deleted.
     #[serde(default)]
     pub local: Option<String>,
-    /// The commit there; none when the reference is new.
+    /// The remote commit; `None` when the reference is new.
     #[serde(default)]
     pub remote: Option<String>,
 }

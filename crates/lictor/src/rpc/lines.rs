@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0, one message a line: `lictor rpc`.
+//! JSON-RPC 2.0, one message per line: `lictor rpc`.
 
 use std::io::{self, BufRead, Read as _, Write};
 
@@ -10,11 +10,11 @@ use super::{Access, RpcError, answer_for};
 use crate::forms;
 use crate::runtime::Runtime;
 
-/// The longest line that is read. The rest of a longer one is passed over.
+/// The longest line that is read. The rest of a longer one is skipped.
 const MAX_LINE: u64 = 16 * 1024 * 1024;
 
-/// Answers calls from `input` on `output` until the input ends: in order, one line each. A line that is not a call gets
-/// an error and loses nothing.
+/// Answers calls from `input` on `output` until the input ends: in order, one line each. An invalid line gets an
+/// error and does not affect others.
 ///
 /// # Errors
 /// When a line cannot be read or an answer cannot be written.
@@ -27,7 +27,7 @@ pub fn serve_lines(
     serve(input, output, &mut |method, params| answer_for(runtime, access, method, params))
 }
 
-/// The same for whoever answers calls: another process, a server.
+/// The same with another handler: another process, a server.
 ///
 /// # Errors
 /// As [`serve_lines`].
@@ -82,7 +82,7 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
 
 type Answering<'a> = &'a mut dyn FnMut(&str, Value) -> Result<Box<RawValue>, RpcError>;
 
-/// What is said to one line.
+/// The response to one line.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Said {
@@ -107,7 +107,7 @@ impl Reply {
     }
 }
 
-/// The answer to one line; none where it only tells something.
+/// The response to one line; `None` for a notification.
 fn answer_line(answer: Answering<'_>, line: &[u8]) -> Option<Said> {
     let refused = |why: RpcError| Some(Said::One(Reply::failed(Value::Null, &why)));
     match lictor_core::strict::from_slice(line) {
@@ -132,13 +132,13 @@ fn answer_call(answer: Answering<'_>, call: Value) -> Option<Reply> {
     let (method, params) = match asked(&mut fields, id.as_ref()) {
         Ok(asked) => asked,
         Err(why) => {
-            // An id that is none is not said back.
+            // An invalid id is not returned.
             let id = id.filter(|id| id.is_string() || id.is_number()).unwrap_or_default();
             return Some(Reply::failed(id, &RpcError::Request(why.to_owned())));
         }
     };
     let result = answer(&method, params);
-    // Without an id nobody waits for an answer.
+    // Without an id it is a notification.
     let id = id?;
     Some(match result {
         Ok(result) => Reply { jsonrpc: "2.0", id, result: Some(result), error: None },

@@ -1,4 +1,4 @@
-//! Puts policy, facts, store and engine together for one project.
+//! Assembles policy, facts, store and engine for one project.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::probe::ProjectProbe;
 use crate::programs::Programs;
 use crate::project::Project;
 
-/// An engine in the making, for the current policy. `facts` gets who looks at the project, and the action.
+/// An engine builder for the current policy. `facts` gets the observer of the project, and the action.
 pub(super) fn assemble(
     project: &Project,
     store: Arc<dyn Store>,
@@ -27,7 +27,7 @@ pub(super) fn assemble(
     let version = version(project, &store, policy, current.redactor.clone(), current.digest())?;
     let look = policy_files::look(project);
     let mut builder = PolicyEngine::of_policy(version);
-    // In a store of one's own nobody signs.
+    // With a custom store there are no signatures.
     if project.options().store.is_none() {
         builder = builder.seals(Arc::new(PersonSeals::in_directory(project.person_keys())));
     }
@@ -41,7 +41,7 @@ pub(super) fn assemble(
         }))
 }
 
-/// One version of the project's policy, as the engine judges by it.
+/// One version of the project's policy, in the engine's form.
 pub(crate) fn version(
     project: &Project,
     store: &Arc<dyn Store>,
@@ -64,7 +64,7 @@ pub(crate) fn version(
         quorum: policy.quorum(),
         redactor: Arc::new(redactor),
         view: policy_files::view(policy, project, built.watched, built.knows_files),
-        // The user's and the managed file need nobody's trust.
+        // Programs of the user's and the managed file need no trust check.
         trusted: programs.filter(|program| !program.needs_trust()).map(|program| program.argv).collect(),
     })
 }
