@@ -1,4 +1,4 @@
-//! What nearly every command takes.
+//! Arguments that nearly every command takes.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub struct Common {
     pub json: bool,
 }
 
-/// A directory that is there.
+/// An existing directory.
 pub fn directory(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_dir() { Ok(path) } else { Err("there is no such directory".to_owned()) }

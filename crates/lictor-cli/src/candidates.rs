@@ -1,6 +1,7 @@
-//! What a shell offers for an argument: agents, ids of sessions and of approvals, and remembered tools, in the current project.
+//! Shell completions for arguments: agents, ids of sessions and of approvals, and remembered tools, in the
+//! current project.
 //!
-//! A shell shows nothing where something cannot be read; the command itself then says why.
+//! On errors there are no completions; the command itself reports the error.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ pub fn sessions() -> Vec<CompletionCandidate> {
     listed.map(|(order, key)| CompletionCandidate::new(key.to_string()).display_order(Some(order))).collect()
 }
 
-/// The questions that wait, each with what it is about.
+/// The pending questions, each with its action.
 pub fn approvals() -> Vec<CompletionCandidate> {
     let Ok(engine) = here::past(&here::project(Path::new(""))) else { return Vec::new() };
     let waiting = Approvals::new(Arc::clone(engine.store())).pending(time_format::now()).unwrap_or_default();

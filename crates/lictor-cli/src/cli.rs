@@ -130,7 +130,7 @@ Examples:
     },
 }
 
-/// One command, or several that belong together with what is said of them.
+/// One command, or several that belong together, with their description.
 type Listed = (&'static [&'static str], &'static str);
 
 /// The commands as `lictor --help` shows them, each group under a heading.
@@ -201,7 +201,7 @@ fn listed(top: &clap::Command) -> String {
     text
 }
 
-/// Reads the arguments, runs the command, says how to end.
+/// Parses the arguments, runs the command, returns the exit code.
 pub fn main(args: &[OsString]) -> ExitCode {
     let words: Vec<OsString> =
         std::iter::once(OsString::from("lictor")).chain(args.iter().cloned()).collect();
@@ -217,7 +217,7 @@ pub fn main(args: &[OsString]) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let usage = error.use_stderr();
-            // Nobody is left to tell when the stream is closed.
+            // If the stream is closed, the error cannot be reported.
             let _ = error.print();
             if let Some(meant) = meant(&error, args) {
                 output::tell(&format!("\n{meant}\n"));
@@ -287,7 +287,7 @@ fn parse(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result
     Cli::from_arg_matches(&definition().try_get_matches_from(words)?)
 }
 
-/// The commands with their help, which says whom each is for.
+/// The commands with their help, which states whom each is for.
 fn definition() -> clap::Command {
     let top = flowing(Cli::command());
     let template =
@@ -302,7 +302,7 @@ fn definition() -> clap::Command {
     })
 }
 
-/// The same with notes that fill the width at hand: in the source they are broken for readers of the source.
+/// The same with notes rewrapped to the terminal width: in the source they are wrapped for the source.
 fn flowing(command: clap::Command) -> clap::Command {
     let said = command.get_after_help().map(|said| joined(&said.to_string()));
     let command = said.into_iter().fold(command, clap::Command::after_help);
@@ -310,7 +310,7 @@ fn flowing(command: clap::Command) -> clap::Command {
     names.into_iter().fold(command, |command, name| command.mut_subcommand(name, flowing))
 }
 
-/// Lines of one paragraph on one line; what is indented stands for itself.
+/// Joins the lines of a paragraph; indented lines are kept.
 fn joined(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
@@ -354,7 +354,7 @@ one has written to, and blocks: to go back, move the record away first (`lictor
 doctor` says where it is).
 ";
 
-/// What to do about a word that is no command below this one.
+/// The suggestion for a word that is not a subcommand of this one.
 pub fn nearest(known: &clap::Command, word: &str) -> String {
     let names: Vec<&str> = known.get_subcommands().map(clap::Command::get_name).collect();
     match closest(word, names) {
@@ -363,7 +363,7 @@ pub fn nearest(known: &clap::Command, word: &str) -> String {
     }
 }
 
-/// What a word that is no command probably meant, where the parser has no idea.
+/// The suggestion for an unknown command, if the parser has none.
 fn meant(error: &clap::Error, args: &[OsString]) -> Option<String> {
     let known = error.get(ContextKind::SuggestedSubcommand).is_some();
     let word = match error.get(ContextKind::InvalidSubcommand) {
@@ -379,7 +379,7 @@ fn meant(error: &clap::Error, args: &[OsString]) -> Option<String> {
     Some(nearest(above, word))
 }
 
-/// What `lictor help` knows beside commands.
+/// Additional topics of `lictor help`.
 const TOPICS: [(&str, &str); 2] = [("exit-codes", exit::HELP), ("upgrade", UPGRADE)];
 
 fn help(topic: &[String]) -> anyhow::Result<Exit> {

@@ -12,9 +12,9 @@ use lictor_ledger::LedgerError;
 /// How the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Pass or warn; the command did what it should.
+    /// Pass or warn; the command succeeded.
     Ok,
-    /// The command found problems (`check`, `test`, `audit verify`), or not what it was asked about.
+    /// The command found problems (`check`, `test`, `audit verify`), or did not find the named item.
     Problems,
     /// Block; also a refused policy.
     Block,
@@ -57,14 +57,14 @@ impl Exit {
                 Refused::NotTheirs(_) => Self::Block,
             };
         }
-        // What is not there, or not theirs to change, is an answer and no failure of ours.
+        // A missing item, or one that the caller may not change, is a result and not a failure.
         let answered = match error.downcast_ref::<LedgerError>() {
             Some(LedgerError::Store(_) | LedgerError::Corrupt { .. }) => false,
             Some(_) => true,
             None => match error.downcast_ref::<ApprovalError>() {
                 Some(ApprovalError::Store(_)) => false,
                 Some(_) => true,
-                // A person has to mend their file first.
+                // A person has to fix their file first.
                 None => error.downcast_ref::<NotEditable>().is_some(),
             },
         };
@@ -88,14 +88,14 @@ pub fn is_refused_policy(error: &anyhow::Error) -> bool {
         || matches!(error.downcast_ref(), Some(lictor::Error::Policy(_)))
 }
 
-/// Why a command did not do what it was asked to, where nothing inside failed.
+/// Why a command was refused without an internal failure.
 #[derive(Debug)]
 pub enum Refused {
     /// The command line is wrong.
     Usage(String),
-    /// What it names is not there.
+    /// The named item does not exist.
     NotThere(String),
-    /// It is not for whoever runs it.
+    /// The caller may not run it.
     NotTheirs(String),
 }
 
@@ -114,12 +114,12 @@ pub fn usage(why: impl Into<String>) -> anyhow::Error {
     Refused::Usage(why.into()).into()
 }
 
-/// What the command line names is not there.
+/// The item that the command line names does not exist.
 pub fn not_there(why: impl Into<String>) -> anyhow::Error {
     Refused::NotThere(why.into()).into()
 }
 
-/// The command is not for whoever runs it.
+/// The caller may not run the command.
 pub fn not_theirs(why: impl Into<String>) -> anyhow::Error {
     Refused::NotTheirs(why.into()).into()
 }

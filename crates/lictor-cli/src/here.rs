@@ -1,4 +1,4 @@
-//! What this process was started with, and the project that it was started for.
+//! The options of this process, and its project.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use lictor_agents::install::{PROGRAM, Where};
 use crate::exit;
 use crate::time_format;
 
-/// What this process was started with.
+/// The options from this process.
 pub fn options() -> Options {
     let options = Options::from_process().clock(time_format::Clock).program(env::current_exe);
-    // Tests say who they are; a released binary does not listen.
+    // For tests only; a release binary ignores it.
     #[cfg(debug_assertions)]
     if let Some(home) = env::var_os("LICTOR_TEST_HOME") {
         return options.registered_home(home);
@@ -27,13 +27,13 @@ pub fn project(directory: &Path) -> Project {
     Project::around(directory, &options())
 }
 
-/// The project's sessions as they are on record, whatever its policy is now.
+/// The project's recorded sessions, independent of its current policy.
 pub fn past(project: &Project) -> Result<PolicyEngine> {
     let nothing = guard_fn("nothing", |_, _| Verdict::pass());
     Ok(PolicyEngine::builder(nothing).shared_store(project.existing_store()?).build()?)
 }
 
-/// Where the user's things are, as the project around the current directory sees them.
+/// The user's directories, as the project around the current directory sees them.
 pub fn dirs() -> Dirs {
     project(Path::new("")).dirs().clone()
 }
@@ -60,13 +60,13 @@ pub fn homes() -> Homes {
     }
 }
 
-/// Absolute and without `.` and `..`, without looking at links.
+/// Absolute and without `.` and `..`, without resolving links.
 pub fn absolute(path: &Path) -> PathBuf {
     let cwd = env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     lictor::dirs::absolute(path, &cwd)
 }
 
-/// The program that is running, by the path under which hooks can start it again.
+/// The running program, by a path with which hooks can start it again.
 pub fn own_binary() -> Result<PathBuf> {
     let binary = env::current_exe().context("the path of this program is not known")?;
     let name = binary.file_name().unwrap_or_default();
@@ -79,7 +79,7 @@ pub fn own_binary() -> Result<PathBuf> {
     Ok(binary)
 }
 
-/// The program that hooks start which look for it: in the usual places, then on the search path.
+/// The program that hooks find: in the usual places, then on the search path.
 pub fn looked_for(place: &Where) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let usual = [place.home().join(".local/bin"), place.home().join(".cargo/bin")];
@@ -87,13 +87,13 @@ pub fn looked_for(place: &Where) -> Option<PathBuf> {
     directories.map(|directory| directory.join(PROGRAM)).find(|file| file.is_file())
 }
 
-/// Whether hooks that look for the program find this one.
+/// Whether hooks that search for the program find this one.
 pub fn is_found(binary: &Path, place: &Where) -> bool {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     looked_for(place).is_some_and(|found| real(&found).is_some() && real(&found) == real(binary))
 }
 
-/// Refuses what is for people where an agent that this project's store governs is among the ancestors.
+/// Refuses a command for people if a governed agent of this project is among the process's ancestors.
 ///
 /// # Errors
 /// When there is one.

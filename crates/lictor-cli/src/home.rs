@@ -1,5 +1,5 @@
-//! A place for the program that lasts. Agents run everything when the program of their hooks is gone, so hooks are never
-//! given one that a package runner cleans up, or one that the governed project itself holds.
+//! A permanent place for the program. Agents allow everything when the program of their hooks is gone, so hooks
+//! never use one that a package runner may delete, or one inside the governed project.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use lictor::{Project, companion};
 
-/// Where the program of hooks is, and where it comes from if it has to be put there first.
+/// The program for hooks, and its source if it has to be copied first.
 pub struct Home {
     /// The program that hooks start.
     pub program: PathBuf,
-    /// The one that is running, and why it cannot be the one that hooks start.
+    /// The running program, and why hooks cannot use it.
     pub instead_of: Option<(PathBuf, &'static str)>,
 }
 
@@ -29,7 +29,7 @@ impl Home {
         }
     }
 
-    /// What a person is told about it.
+    /// The note for a person.
     pub fn note(&self) -> Option<String> {
         let (from, why) = self.instead_of.as_ref()?;
         Some(format!("hooks run a copy, `{}`: `{}` {why}", self.program.display(), from.display()))
@@ -39,7 +39,7 @@ impl Home {
     pub fn settle(&self) -> Result<()> {
         let Some((from, _)) = &self.instead_of else { return Ok(()) };
         put(from, &self.program)?;
-        // Hooks look for it beside the program: it holds databases and speaks to servers.
+        // Hooks expect it beside the program: it handles databases and servers.
         let companion = from.with_file_name(companion::PROGRAM);
         match companion.is_file() {
             true => put(&companion, &self.program.with_file_name(companion::PROGRAM)),
@@ -48,7 +48,7 @@ impl Home {
     }
 }
 
-/// Copies a program in one piece: a hook may be starting the old one at this moment.
+/// Replaces a program atomically: a hook may be starting the old one at this moment.
 fn put(from: &Path, to: &Path) -> Result<()> {
     let failed = || format!("cannot copy this program to `{}`", to.display());
     fs::create_dir_all(to.parent().with_context(failed)?).with_context(failed)?;
@@ -58,7 +58,7 @@ fn put(from: &Path, to: &Path) -> Result<()> {
     fs::rename(&draft, to).with_context(failed)
 }
 
-/// Why a program may be gone, or another one, tomorrow.
+/// Why a program may be deleted or replaced later.
 pub fn fleeting(binary: &Path, project: &Path) -> Option<&'static str> {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let binary = real(binary);
@@ -79,7 +79,8 @@ pub fn fleeting(binary: &Path, project: &Path) -> Option<&'static str> {
     if binary.starts_with(real(project)) {
         return Some("lies in the project, where the agent may replace it");
     }
-    // Those that tools keep for their user last; any other belongs to some project, and goes when it is made anew.
+    // Environments that tools manage for the user are permanent; any other belongs to a project, and disappears
+    // when it is recreated.
     let kept = has("uv") && has("tools") || has("pipx") && has("venvs");
     let environment = binary.parent().and_then(Path::parent);
     if !kept && environment.is_some_and(|environment| environment.join("pyvenv.cfg").is_file()) {
@@ -88,7 +89,7 @@ pub fn fleeting(binary: &Path, project: &Path) -> Option<&'static str> {
     installed_for_one(&binary).then_some("lies in the `node_modules` of some project, which may be made anew")
 }
 
-/// Whether npm put it below some project. What is installed for everybody lies in `lib/node_modules`.
+/// Whether npm installed it in a project. Global installations are in `lib/node_modules`.
 fn installed_for_one(binary: &Path) -> bool {
     let mut above = None;
     for part in binary.iter() {

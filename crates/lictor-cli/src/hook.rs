@@ -1,8 +1,8 @@
-//! `lictor hook <agent> [event]`: one event on standard input, one answer out. The hot path.
+//! `lictor hook <agent> [event]`: one event on standard input, one reply out. The hot path.
 //!
-//! Whatever happens in here, the process ends within its deadline with an answer that the agent obeys, and the
-//! answer is a block unless a policy said otherwise. Arguments are read by hand: building the whole command
-//! line parser would cost more than judging.
+//! Whatever happens here, the process ends within its deadline with a reply that the agent obeys, and the reply
+//! is a block unless a policy decided otherwise. Arguments are parsed by hand: building the whole command line
+//! parser would cost more than judging.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
@@ -24,13 +24,13 @@ use lictor_run::{RunError, client};
 use crate::commands::run;
 use crate::here;
 
-/// Answers one event and says how to end.
+/// Handles one event and returns the exit code.
 pub fn main(args: &[OsString]) -> u8 {
     panic::set_hook(Box::new(|_| {}));
-    // Where memory runs out the process aborts, which agents take for a hook that is broken and let the call proceed.
+    // When memory runs out the process aborts; agents treat that as a broken hook and let the call proceed.
     let always = Arc::new(AtomicBool::new(true));
     let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 2, always);
-    // A file size limit has to become a write that fails, and so a block, not a death that lets the call proceed.
+    // A file size limit must cause a failed write, and so a block, and not a signal that lets the call proceed.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     let out = Out { confirm: args.iter().any(|arg| arg == install::CONFIRM) };
     let mut words =
@@ -46,7 +46,7 @@ pub fn main(args: &[OsString]) -> u8 {
     let (refused, planted) = (AlreadyRefusedStop::default(), Planted::here());
     let failed = |_| hook::failed(&slot, &refused, "lictor failed inside", &here::options());
     if let Some(socket) = client::guardian() {
-        // Nothing here waits without a deadline of its own, so nobody has to watch.
+        // Everything here has its own deadline, so no watchdog is needed.
         let deadline = Instant::now() + deadline(&slot, planted);
         let answer = panic::catch_unwind(|| handed_over(agent, hint, &socket, &refused, deadline));
         return out.write(&answer.unwrap_or_else(failed));
@@ -63,7 +63,7 @@ pub fn main(args: &[OsString]) -> u8 {
     out.write(&answer)
 }
 
-/// How long the answer may take.
+/// The deadline of the reply.
 fn deadline(slot: &HookContext, planted: Planted) -> Duration {
     let patience = install::timeout(slot.agent(), slot.event_name());
     planted.deadline().or_else(|| Some(patience? * hook::SHARE / 10)).unwrap_or(hook::SHORT)
@@ -76,12 +76,12 @@ fn answer(agent: Agent, hint: Option<&str>, refused: &AlreadyRefusedStop, option
         return hook::failed(&HookContext::hinted(agent, hint), refused, why, options);
     }
     let answered = hook::answer(agent, hint, &input, refused, options);
-    // The process ends right after this, and the system takes everything back at once.
+    // The process ends right after this, and the system frees everything at once.
     mem::forget(answered.runtime);
     answered.rendered
 }
 
-/// Inside of `lictor run` the guardian judges: whatever keeps it from answering is a block.
+/// Inside `lictor run` the guardian judges: any failure to get its reply is a block.
 fn handed_over(
     agent: Agent,
     hint: Option<&str>,
@@ -107,10 +107,10 @@ fn handed_over(
     }
 }
 
-/// Where the answer goes.
+/// The output of the reply.
 #[derive(Clone, Copy)]
 struct Out {
-    /// The exit code says too that it was Lictor that answered.
+    /// The exit code also confirms that Lictor replied.
     confirm: bool,
 }
 
@@ -118,21 +118,21 @@ impl Out {
     /// Gives the answer, and the code to end with.
     fn write(self, answer: &Rendered) -> u8 {
         let exit = if self.confirm { answer.exit.saturating_add(install::CONFIRMED) } else { answer.exit };
-        // The exit code is the answer that counts; an agent that closed the pipe gets it all the same.
+        // The exit code is what counts; an agent that closed the pipe still gets it.
         let _ = io::stderr().write_all(answer.stderr.as_bytes());
         let mut out = io::stdout();
         match out.write_all(answer.stdout.as_bytes()).and_then(|()| out.flush()) {
             Ok(()) => exit,
-            // A JSON answer that could not be delivered may have been a block.
+            // A JSON reply that could not be delivered may have been a block.
             Err(_) if !answer.stdout.is_empty() => 2,
             Err(_) => exit,
         }
     }
 }
 
-/// Ends the process with an answer when it would be late.
+/// A watchdog that ends the process with a reply at the deadline.
 struct Watch {
-    /// Somebody answers: whoever says so first.
+    /// Set by the thread that replies first.
     answered: Arc<AtomicBool>,
 }
 
@@ -152,21 +152,22 @@ impl Watch {
             if answered.swap(true, Ordering::AcqRel) {
                 return;
             }
-            // Whatever hangs may hang what is written down too: the answer goes first.
+            // Logging may hang for the same reason, so the reply goes first.
             let fault = Pending::new(&slot, "lictor did not finish in time", &options);
             let code = out.write(&hook::answer_to_fault(&slot, &refused, fault.id()));
             keep_briefly(fault);
             process::exit(i32::from(code));
         });
-        // Without a thread there is no deadline of our own; the agent's own still holds.
+        // Without a thread there is no own deadline; the agent's still applies.
         drop(started);
         watch
     }
 
-    /// From here on the deadline does not count. The thread is left asleep: to wake it takes longer than to end with it.
+    /// From here on the deadline does not apply. The thread is left asleep: waking it takes longer than exiting
+    /// with it.
     fn stop(self) {
         if self.answered.swap(true, Ordering::AcqRel) {
-            // The deadline came first, and its answer is under way.
+            // The deadline came first, and its reply is being written.
             loop {
                 thread::park();
             }
@@ -174,8 +175,8 @@ impl Watch {
     }
 }
 
-/// Starts a thread that stays on the processor that this one is on. A thread on another processor has to be stopped there
-/// when the process ends, and every page that is given back until then interrupts it.
+/// Starts a thread on the current processor. A thread on another processor must be stopped there when the process
+/// ends, and every page that is freed until then interrupts it.
 #[cfg(target_os = "linux")]
 fn beside(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
@@ -187,7 +188,7 @@ fn beside(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     if everywhere.is_some() && sched_getcpu().is_ok_and(|processor| here.set(processor).is_ok()) {
         let _ = sched_setaffinity(this, &here);
     }
-    // A thread inherits where it may run.
+    // A thread inherits the processor affinity.
     let started = thread::Builder::new().stack_size(WATCH_STACK).spawn(work);
     if let Some(everywhere) = everywhere {
         let _ = sched_setaffinity(this, &everywhere);
@@ -203,7 +204,7 @@ fn beside(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
 /// Enough to write an answer and a fault down.
 const WATCH_STACK: usize = 256 * 1024;
 
-/// Writes a fault down unless that takes long: the agent waits for the end of the process.
+/// Logs a fault unless that takes long: the agent waits for the end of the process.
 fn keep_briefly(fault: Pending) {
     let (done, wait) = mpsc::channel();
     let keeping = thread::Builder::new().spawn(move || {
@@ -215,12 +216,12 @@ fn keep_briefly(fault: Pending) {
     }
 }
 
-/// A block for when the event is not known: exit code 2 stops the action on every agent that runs processes.
+/// A block for an unknown event: exit code 2 stops the action on every agent that runs processes.
 fn refusal(reason: &str, fix: &str) -> Rendered {
     Rendered { stdout: String::new(), stderr: format!("blocked by Lictor: {reason}\nfix: {fix}\n"), exit: 2 }
 }
 
-/// What a test wants to go wrong in the hook. A released binary does not listen.
+/// A fault that a test injects into the hook. A release binary ignores it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Planted {
     /// Nothing.
@@ -228,13 +229,13 @@ pub enum Planted {
     /// A panic while the event is answered.
     #[cfg(debug_assertions)]
     Panic,
-    /// An answer that never comes, and a deadline that has passed.
+    /// A reply that never comes, and a deadline that has passed.
     #[cfg(debug_assertions)]
     Late,
 }
 
 impl Planted {
-    /// What the environment asks for.
+    /// The fault that the environment requests.
     pub fn here() -> Self {
         #[cfg(debug_assertions)]
         match std::env::var("LICTOR_TEST_FAULT").as_deref() {

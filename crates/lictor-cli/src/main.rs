@@ -16,7 +16,7 @@ mod time_format;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// The allocator that comes with musl asks the system too often.
+/// musl's own allocator makes too many system calls.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;

@@ -1,4 +1,4 @@
-//! What people see: short, coloured on terminals, quiet otherwise.
+//! Output for people: short, coloured on terminals, plain otherwise.
 
 use std::borrow::Cow;
 use std::env;
@@ -40,7 +40,7 @@ impl Style {
         if !self.colour {
             return text.to_owned();
         }
-        // A line ends without colour.
+        // The line end is not coloured.
         let (line, end) = text.strip_suffix('\n').map_or((text, ""), |line| (line, "\n"));
         format!("{look}{line}{look:#}{end}")
     }
@@ -70,7 +70,7 @@ impl Style {
         self.paint(AnsiColor::Red.on_default().bold(), text)
     }
 
-    /// What a node yielded, in its colour.
+    /// The value of a node, in its colour.
     pub fn value(self, value: Value) -> String {
         match value {
             Value::Error => self.red("error"),
@@ -90,8 +90,8 @@ impl Style {
     }
 }
 
-/// Writes to standard output, without characters that move the cursor, hide or reorder text. On a terminal, lines that are
-/// too long for it are broken between words. A reader that went away (`lictor … | head`) is not an error.
+/// Writes to standard output, without characters that move the cursor, hide or reorder text. On a terminal, long
+/// lines are wrapped between words. A closed pipe (`lictor … | head`) is not an error.
 ///
 /// # Errors
 /// When standard output cannot be written for any other reason.
@@ -106,8 +106,8 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// The colours that [`Style`] paints with, as they are written.
 const PAINTS: [&str; 6] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
 
-/// Text as a terminal may get it: whatever agents had a hand in cannot move the cursor, hide or reorder anything. Commands
-/// clean what they show where they know what it is; this is for what one of them has forgotten.
+/// Text that is safe for a terminal: text from agents cannot move the cursor, hide or reorder anything. Commands
+/// clean their output themselves; this is a second line of defence.
 fn safe(text: &str) -> Cow<'_, str> {
     let harmless = |char: char| matches!(char, '\n' | '\t') || !is_deceptive(char);
     if text.chars().all(harmless) {
@@ -128,7 +128,7 @@ fn safe(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// As [`print`], for what programs read: not even a terminal changes its lines.
+/// As [`print`], for output that programs read: never wrapped.
 ///
 /// # Errors
 /// As [`print`].
@@ -140,7 +140,7 @@ pub fn print_exact(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// As [`print`], and says whether anybody still reads.
+/// As [`print`], and returns whether the pipe is still open.
 ///
 /// # Errors
 /// As [`print`].
@@ -153,7 +153,7 @@ pub fn print_while_read(text: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// How wide the terminal on standard output is; `None` when it is none, and lines are not cut.
+/// The width of the terminal on standard output; `None` if it is not a terminal, and lines are not cut.
 pub fn columns() -> Option<usize> {
     io::stdout().is_terminal().then(width)
 }
@@ -164,7 +164,7 @@ fn width() -> usize {
     set.or_else(told).unwrap_or(WIDTH)
 }
 
-/// Writes to standard error, in lines that fit a terminal. Nobody is left to tell when that is closed.
+/// Writes to standard error, in lines that fit a terminal. If that is closed, the error is ignored.
 pub fn tell(text: &str) {
     let columns = io::stderr().is_terminal().then(width);
     let text = safe(text);
@@ -172,7 +172,7 @@ pub fn tell(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Writes over the line of standard error that was written last.
+/// Overwrites the last line on standard error.
 pub fn redraw(line: &str) {
     let _ = io::stderr().write_all(format!("\r{}", safe(line)).as_bytes());
 }
@@ -182,7 +182,7 @@ pub fn complain(why: &str) {
     tell(&format!("{}: {why}\n", Style::stderr().red("error")));
 }
 
-/// An error with what caused it. Causes that the error names itself are not said twice.
+/// An error with its causes. Causes that the error names itself are not repeated.
 pub fn chain(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -228,8 +228,9 @@ pub fn wrapped(indent: &str, text: &str) -> String {
     out
 }
 
-/// Text in lines of at most so many columns. A longer line is broken between words and goes on below where its text began:
-/// behind the first gap of two or more spaces, else two columns further in. What fits on no line is left to the terminal.
+/// Text in lines of at most so many columns. A longer line is wrapped between words and continues at the column
+/// of its text: after the first gap of two or more spaces, else two columns further in. A word that does not fit
+/// is left to the terminal.
 fn fitted(text: &str, columns: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -272,7 +273,7 @@ fn broken(line: &str, columns: usize) -> String {
     out
 }
 
-/// How many columns a text takes: what colours it takes none.
+/// The width of a text in columns, without colour codes.
 fn seen(text: &str) -> usize {
     uncoloured(text).chars().count()
 }
@@ -290,7 +291,7 @@ fn uncoloured(text: &str) -> String {
     out
 }
 
-/// Text on one line of at most so many columns; what is cut off shows as `…`.
+/// Text on one line of at most so many columns; the rest is shown as `…`.
 pub fn clipped(text: &str, columns: usize) -> String {
     let one_line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if one_line.chars().count() <= columns {
@@ -325,8 +326,8 @@ pub fn json_line(value: &impl serde::Serialize) -> anyhow::Result<String> {
     Ok(escaped(&serde_json::to_string(value)?) + "\n")
 }
 
-/// JSON of the same value in which nothing can change how the rest reads on a terminal. Such characters stand only
-/// inside of strings, where JSON can spell them out.
+/// JSON of the same value without deceptive characters. They occur only inside strings, where JSON can escape
+/// them.
 fn escaped(json: &str) -> String {
     let hides = |char: char| char != '\n' && is_deceptive(char);
     if !json.contains(hides) {

@@ -1,4 +1,4 @@
-//! Something that moves, for people who wait longer than a second in front of a terminal.
+//! A progress line for people who wait longer than a second at a terminal.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,14 +11,14 @@ use lictor_store::{Entry, Head, Keyring, Keys, Query, Record, Seal, Space, Store
 
 use crate::output;
 
-/// Nothing is shown for work that is done sooner.
+/// Nothing is shown for shorter work.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often the line is drawn.
 const EVERY: Duration = Duration::from_millis(100);
 /// How wide the bar is.
 const WIDTH: u128 = 40;
 
-/// A line on standard error, drawn by a thread of its own so that work which takes long in one piece shows too.
+/// A line on standard error, drawn by a separate thread so that it is updated during long operations too.
 pub struct Progress {
     state: Arc<State>,
     /// Dropped, it ends the thread.
@@ -34,7 +34,7 @@ struct State {
 }
 
 impl Progress {
-    /// Begins. Without a terminal nothing is ever shown.
+    /// Starts. Without a terminal nothing is shown.
     pub fn new(what: &'static str) -> Self {
         let state =
             Arc::new(State { what: RwLock::new(what), done: AtomicU64::new(0), total: AtomicU64::new(0) });
@@ -78,7 +78,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {
-            // A line that could not be drawn is no reason to fail.
+            // A line that could not be drawn is not an error.
             let _ = thread.join();
         }
     }

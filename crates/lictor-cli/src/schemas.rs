@@ -6,8 +6,8 @@ use anyhow::{Context as _, Result};
 use lictor::forms::DEFINITIONS;
 use serde_json::{Map, Value, json};
 
-/// Every command that prints JSON, with the schema of what it prints. `x-json-lines` says that each line is one such
-/// document.
+/// Every command that prints JSON, with the schema of what it prints. `x-json-lines` means that each line is one
+/// such document.
 pub const COMMANDS: [(&str, &str); 54] = [
     ("eval", include_str!("schemas/eval.json")),
     ("explain", include_str!("schemas/explain.json")),
@@ -65,13 +65,13 @@ pub const COMMANDS: [(&str, &str); 54] = [
     ("council history", include_str!("schemas/council-history.json")),
 ];
 
-/// What programs are given that a policy names; no command prints it.
+/// The input of programs that a policy names; no command prints it.
 const CALLED: (&str, &str) = ("called", include_str!("schemas/called.json"));
 
-/// The schema of a command's output, or of `called`, complete in itself; `None` when it prints no JSON.
+/// The schema of a command's output, or of `called`, self-contained; `None` when it prints no JSON.
 ///
 /// # Errors
-/// When a schema in this program is broken.
+/// When a schema in this program is invalid.
 pub fn of(command: &str) -> Result<Option<Value>> {
     let Some((_, text)) = COMMANDS.iter().chain([&CALLED]).find(|(name, _)| *name == command) else {
         return Ok(None);

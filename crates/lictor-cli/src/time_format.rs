@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{ToSpan as _, Zoned};
 use lictor_core::Timestamp;
 
-/// `2026-11-15 21:04:05Z`, where the reader's zone has no such time.
+/// `2026-11-15 21:04:05Z`, if the local zone has no such time.
 pub fn utc(at: Timestamp) -> String {
     let seconds = at.0.div_euclid(1000);
     let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
@@ -17,7 +17,7 @@ pub fn utc(at: Timestamp) -> String {
 
 /// Now.
 pub fn now() -> Timestamp {
-    // Tests say what time it is; a released binary does not listen.
+    // For tests only; a release binary ignores it.
     #[cfg(debug_assertions)]
     if let Some(millis) = std::env::var("LICTOR_TEST_CLOCK").ok().and_then(|text| text.parse().ok()) {
         return Timestamp(millis);
@@ -31,7 +31,7 @@ pub fn local(at: Timestamp) -> String {
     zoned(at).map_or_else(|| utc(at), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
-/// The minute where the reader is: `2026-11-15 21:04`.
+/// The local minute: `2026-11-15 21:04`.
 pub fn minute(at: Timestamp) -> String {
     zoned(at).map_or_else(|| utc(at), |at| at.strftime("%Y-%m-%d %H:%M").to_string())
 }
@@ -90,7 +90,7 @@ fn stamp(at: &Zoned) -> Timestamp {
     Timestamp(at.timestamp().as_millisecond())
 }
 
-/// A length of time in words: `40s`, `12m`, `3h`.
+/// A duration in words: `40s`, `12m`, `3h`.
 pub fn length(millis: i64) -> String {
     age(Timestamp(0), Timestamp(millis))
 }

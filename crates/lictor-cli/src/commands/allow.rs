@@ -1,4 +1,4 @@
-//! `lictor allow [ID]`: from a wrong block to the smallest exception, previewed.
+//! `lictor allow [ID]`: previews and adds the smallest exception for a stopped action.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
@@ -169,13 +169,13 @@ fn closing(stopped: &Decided, exception: &Exception, test: Option<&str>, agreed:
     text + &format!("undo: lictor allow {} --undo\n", stopped.id)
 }
 
-/// The decision of the newest exception that a policy file still holds.
+/// The decision of the newest exception that is still in a policy file.
 fn newest(project: &Project) -> Result<u64> {
     let store = project.existing_store()?;
     allow::newest(project, &*store)?.ok_or_else(|| exit::not_there("no policy file holds an exception"))
 }
 
-/// Takes the exception for a decision out of the files that hold it.
+/// Removes the exception for a decision from its files.
 fn undo(project: &Project, id: u64, json: bool) -> Result<Exit> {
     let store = if project.has_store() { Some(project.existing_store()?) } else { None };
     let files = allow::undo(project, store.as_deref(), id)?;

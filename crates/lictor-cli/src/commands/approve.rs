@@ -1,4 +1,4 @@
-//! `lictor approvals`, `approve`, `deny`: what waits for a person's word, and giving it.
+//! `lictor approvals`, `approve`, `deny`: lists and answers pending questions.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::Path;
@@ -68,7 +68,7 @@ pub struct ApproveArgs {
     common: Common,
 }
 
-/// A yes for the session ends with the session, and at the latest then.
+/// The maximum lifetime of an approval for the session.
 const SESSION_LASTS_MS: i64 = 12 * 60 * 60 * 1_000;
 
 impl ApproveArgs {
@@ -77,7 +77,7 @@ impl ApproveArgs {
         Yes { lifetime, remember: self.remember }
     }
 
-    /// How long a yes can be used, by how often it can be used.
+    /// The lifetime of an approval, by its kind.
     fn lasts(&self) -> Result<impl Fn(Lifetime) -> i64 + use<>> {
         let said = match &self.lasts {
             None => None,
@@ -134,7 +134,7 @@ impl ProjectApprovals {
         Ok(Self { approvals: Approvals::new(Arc::clone(past.store())), past, project })
     }
 
-    /// The same, for somebody who answers: their yes is signed.
+    /// The same, for answering: approvals are signed.
     fn answering(what: &str, cwd: &Path) -> Result<Self> {
         here::people_only(what, &here::project(cwd))?;
         let Self { approvals, past, project } = Self::open(cwd)?;
@@ -142,7 +142,7 @@ impl ProjectApprovals {
         Ok(Self { approvals: approvals.signing(Arc::new(key)), past, project })
     }
 
-    /// What still waits: a session that is over asks nothing any more.
+    /// The pending questions, without those of ended sessions.
     fn waiting(&self) -> Result<Vec<Waiting>> {
         let mut waiting = Vec::new();
         for approval in self.approvals.pending(time_format::now())? {
@@ -161,10 +161,10 @@ impl ProjectApprovals {
         Ok(Waiting { approval: self.approvals.find(id)? })
     }
 
-    /// Says yes, and remembers the tool if that is wanted.
+    /// Approves, and remembers the tool if requested.
     fn say_yes(&self, one: &Waiting, yes: Yes, lasts: i64) -> Result<Said> {
         if yes.remember {
-            // Before the yes: one that cannot be remembered is not given.
+            // Checked before the approval: if the tool cannot be remembered, nothing is approved.
             remembered::propose(&self.project, &one.approval).map_err(refused)?;
         }
         let said = self.approvals.approve_seen(&one.approval, person(), yes.lifetime, lasts)?;
@@ -178,7 +178,7 @@ impl ProjectApprovals {
 
 /// Runs `lictor approvals`.
 pub fn list(args: &ApprovalsArgs) -> Result<Exit> {
-    // Where nothing was ever recorded, nothing waits.
+    // Without a record there are no pending questions.
     let waiting = match here::project(&args.common.cwd).has_store() {
         true => ProjectApprovals::open(&args.common.cwd)?.waiting()?,
         false => Vec::new(),
@@ -254,7 +254,7 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
         let answer = if args.yes {
             Answer::Yes(said)
         } else if covered {
-            // Whoever says what the tool does from now on has answered what it waits for.
+            // Remembering the tool also answers its other pending questions.
             Answer::Yes(Yes { lifetime: Lifetime::Once, remember: false })
         } else {
             output::print(&one.tell(index + 1, waiting.len(), style))?;
@@ -325,7 +325,7 @@ impl Waiting {
         self.approval.shown.as_ref().map(|shown| visible_line(&shown.action.tool))
     }
 
-    /// What a yes came to.
+    /// The message about the result of an approval.
     fn approved(&self, said: &Said, yes: Yes, style: Style) -> String {
         let (id, often) =
             (self.approval.short(), if yes.lifetime == Lifetime::Once { "once" } else { "for this session" });
@@ -346,7 +346,7 @@ impl Waiting {
         }
     }
 
-    /// Which question, who asks, since when, and how long it can still be answered.
+    /// The question's id, agent, age and remaining time.
     fn head(&self, style: Style) -> String {
         let Approval { request, requested_at, expires, .. } = &self.approval;
         let now = time_format::now();
@@ -356,8 +356,8 @@ impl Waiting {
         format!("{}  {session}asked {age} ago, {left} left\n", style.bold(self.approval.short()))
     }
 
-    /// What is asked, each with its rule. A session that has seen several policies is asked the same by each of them; a
-    /// person reads it once.
+    /// The points, each with its rule. Several policy versions of a session may ask the same point; it is shown
+    /// once.
     fn points(&self) -> Vec<String> {
         let mut points: Vec<String> = Vec::new();
         for point in &self.approval.asked {
@@ -373,13 +373,13 @@ impl Waiting {
         points
     }
 
-    /// Whether another point says the same of a part: `opaque.code` of what `opaque` is about.
+    /// Whether another point is more specific: `opaque.code` for `opaque`.
     fn is_told_closer(&self, rule: &str) -> bool {
         let mut rules = self.approval.asked.iter().filter_map(|point| point.rule.as_deref());
         rules.any(|other| other.strip_prefix(rule).is_some_and(|rest| rest.starts_with('.')))
     }
 
-    /// The whole action as it was stored with the question: what would be done is what a person says yes to.
+    /// The whole action as stored with the question: exactly what the person approves.
     fn whole_action(&self, indent: &str) -> String {
         let Some(question) = &self.approval.shown else { return String::new() };
         let action = &question.action;
@@ -402,7 +402,7 @@ impl Waiting {
         text
     }
 
-    /// What was answered, so far that two questions can be told apart.
+    /// A short form of the action that distinguishes two questions.
     fn in_short(&self) -> String {
         within(&self.whole_action("  "), ANSWERED)
     }
@@ -430,14 +430,14 @@ impl Waiting {
     }
 }
 
-/// So many rows of a question are shown before the choices: the whole fits a terminal of 24.
+/// How many rows of a question are shown before the choices: the whole fits a terminal with 24 rows.
 const ROWS: usize = 18;
-/// So many rows of an action are shown once it is answered.
+/// How many rows of an action are shown once it is answered.
 const ANSWERED: usize = 8;
 /// So many effects are named.
 const DEEDS: usize = 4;
 
-/// At most so many lines; the middle is left out and counted.
+/// At most `rows` lines; the omitted middle lines are counted.
 fn within(text: &str, rows: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();
     if lines.len() <= rows {
@@ -454,8 +454,7 @@ fn within(text: &str, rows: usize) -> String {
 /// How much of one field is shown.
 const SHOWN: usize = 4_000;
 
-/// A field, with everything written out that could change how the rest reads. What is left out is said, and where it
-/// can be seen.
+/// A field with deceptive characters escaped. If it is truncated, the text tells where to see the rest.
 fn shown(text: &str) -> String {
     let begin: String = text.chars().take(SHOWN).collect();
     let left = text.chars().count().saturating_sub(SHOWN);
@@ -467,7 +466,7 @@ fn shown(text: &str) -> String {
     shown
 }
 
-/// How far a yes goes.
+/// The extent of an approval.
 #[derive(Debug, Clone, Copy)]
 struct Yes {
     lifetime: Lifetime,
@@ -481,8 +480,8 @@ enum Answer {
     Quit,
 }
 
-/// Asks about each point in turn; a no to one is a no to all, and a yes for the session has to be said to each. With
-/// `at_once` all points are one question. `said` is what a plain yes means.
+/// Asks about each point in turn; a no to one is a no to all, and an approval for the session must be given for
+/// each. With `at_once` all points are one question. `said` is the meaning of a plain yes.
 fn ask(one: &Waiting, said: Yes, at_once: bool, style: Style) -> Result<Answer> {
     let points: Vec<String> =
         one.points().iter().map(|point| output::wrapped("  ", point).trim_end().to_owned()).collect();

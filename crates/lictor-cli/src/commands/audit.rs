@@ -110,7 +110,7 @@ enum AuditCommand {
     RotateKey,
 }
 
-/// The kinds of records that Lictor writes, beside those of the ledger.
+/// The kinds of records that Lictor writes, apart from those of the ledger.
 const KINDS: &[&str] = &[
     kind::APPROVAL_COUNTED,
     kind::APPROVAL_DENIED,
@@ -229,7 +229,7 @@ fn archive(project: &Project, keep: Option<&str>, json: bool) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The kind of records that is meant. What a newer Lictor has written counts as known.
+/// The record kind with this name. Kinds from a newer version count as known.
 fn known_kind<'a>(store: &dyn Store, word: &'a str) -> Result<&'a str> {
     let written = || store.view(|view| view.records(&Query::all().kind(word).limit(1)));
     let mut kinds = [KINDS, ledger::KINDS].concat();
@@ -300,7 +300,7 @@ fn json_line(record: &Record) -> Result<String> {
     output::json_line(&line)
 }
 
-/// The gist of a record in a few words.
+/// A short summary of a record.
 fn summary(record: &Record) -> String {
     let Ok(body) = serde_json::from_str::<Value>(&record.body) else { return String::new() };
     let field = |name: &str| {
@@ -319,7 +319,7 @@ fn summary(record: &Record) -> String {
         .join(" ")
 }
 
-/// The newest anchor that is known, and where it is kept.
+/// The newest known anchor, and its location.
 pub fn anchor(project: &Project, file: Option<&PathBuf>) -> Result<Option<(Anchor, String)>> {
     let managed = PathBuf::from("/etc/lictor/anchors");
     let mut known = Vec::new();
@@ -368,7 +368,7 @@ fn check(
     Ok(if result.is_sound() { Exit::Ok } else { Exit::Problems })
 }
 
-/// What was judged and not enforced, by the rule that would have stopped it.
+/// Actions that were not enforced, by the rule that would have stopped them.
 fn report(store: &dyn Store, json: bool) -> Result<Exit> {
     let mut stopped: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let (mut judged, mut would_stop, mut after) = (0u64, 0u64, 0);
@@ -441,7 +441,7 @@ fn stops(store: &dyn Store) -> Result<Vec<Record>> {
     }
 }
 
-/// Why an agent would not have been let go, had that been enforced.
+/// Why an agent would have been kept from stopping if the gate were enforced.
 fn observed_stop(body: &str) -> Option<String> {
     let body: Value = serde_json::from_str(body).ok()?;
     let check = body.get("event").filter(|check| check.get("observed") == Some(&Value::Bool(true)))?;
@@ -474,7 +474,7 @@ fn rotate_key(project: &Project, json: bool) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Checks what somebody exported, here or elsewhere.
+/// Checks an exported record.
 fn check_export(file: &Path, key: Option<&str>, json: bool) -> Result<Exit> {
     let opened = fs::File::open(file).map_err(|error| exit::unreadable(file, &error))?;
     let told = checkpoint::check(BufReader::new(opened), key)

@@ -1,4 +1,4 @@
-//! `lictor check`: everything that is wrong with the policy, and what is probably not meant.
+//! `lictor check`: errors and lints of the policy.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -73,11 +73,11 @@ fn one(file: &Path) -> Result<Source> {
     Ok(Source { origin: Origin::Repository, path: file.display().to_string(), bytes })
 }
 
-/// What the files show by themselves, and what shows only on this machine.
+/// The problems of the files themselves, and those that depend on this machine.
 fn all_problems(loaded: &Loaded, project: &Project) -> Result<Vec<Diagnostic>> {
     let mut problems = loaded.check();
     let missing = missing_programs(loaded, &project.root);
-    // One that is not there cannot be looked at either: one message is enough.
+    // A missing program cannot be hashed either: one message is enough.
     let is_missing = |problem: &Diagnostic| missing.iter().any(|other| other.span == problem.span);
     let untrusted = untrusted_programs(loaded, project).into_iter().filter(|problem| !is_missing(problem));
     problems.extend(untrusted.collect::<Vec<_>>());
@@ -118,8 +118,7 @@ fn on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
-/// The programs of the repository's policy that nobody has trusted as they are. Where nothing was ever recorded, that is
-/// all of them.
+/// The untrusted programs of the repository's policy. Without a record, all of them.
 pub fn untrusted(policy: &PolicyBundle, project: &Project) -> Vec<Program> {
     let mut programs = councils::programs(policy).unwrap_or_default();
     if project.has_store() {
@@ -133,7 +132,7 @@ pub fn untrusted(policy: &PolicyBundle, project: &Project) -> Vec<Program> {
     programs
 }
 
-/// Programs of the repository that nobody has looked at yet: until somebody has, what asks them blocks.
+/// Programs of the repository without a person's trust: until then their guards block.
 fn untrusted_programs(loaded: &Loaded, project: &Project) -> Vec<Diagnostic> {
     let untrusted = untrusted(&loaded.policy, project);
     let mut found = Vec::new();
@@ -147,8 +146,8 @@ fn untrusted_programs(loaded: &Loaded, project: &Project) -> Vec<Diagnostic> {
     found
 }
 
-/// Programs of the repository that decide about the agent and read what nobody pins: it could edit that. What checks the
-/// agent's own work runs that work.
+/// Programs of the repository that judge the agent and read unpinned files, which the agent could edit.
+/// Completion checks are exempt: they run the agent's own work.
 fn unpinned_programs(loaded: &Loaded, root: &Path) -> Vec<Diagnostic> {
     let programs = councils::programs(&loaded.policy).unwrap_or_default();
     let decides = |program: &&Program| {
@@ -167,7 +166,7 @@ fn unpinned_programs(loaded: &Loaded, root: &Path) -> Vec<Diagnostic> {
     found
 }
 
-/// Paths of files that are not there: a red line on a misspelt name protects nothing.
+/// Paths of missing files: a red line on a misspelt name protects nothing.
 fn missing_paths(loaded: &Loaded, root: &Path) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for named in loaded.named_paths() {
@@ -186,7 +185,7 @@ fn missing_paths(loaded: &Loaded, root: &Path) -> Vec<Diagnostic> {
     found
 }
 
-/// The file that is there and whose path is most alike, part by part.
+/// The existing file with the most similar path, compared by component.
 fn nearest(root: &Path, path: &str) -> Option<String> {
     let mut near: Vec<String> = Vec::new();
     for part in path.split('/').filter(|part| !part.is_empty()) {
@@ -205,7 +204,7 @@ fn nearest(root: &Path, path: &str) -> Option<String> {
     Some(near.join("/"))
 }
 
-/// A `fix` that recommends what the same policy blocks leads nowhere.
+/// Lints a `fix` that recommends a command which the same policy blocks.
 fn forbidden_ways_out(loaded: &Loaded, project: &Project) -> Result<Vec<Diagnostic>> {
     let recommended = loaded.recommended_commands();
     if recommended.is_empty() {
@@ -226,7 +225,7 @@ fn forbidden_ways_out(loaded: &Loaded, project: &Project) -> Result<Vec<Diagnost
                 &SessionState::default(),
                 crate::time_format::now(),
             );
-            // What a session has done already is not known here: `git push` may be the way out once the tests have run.
+            // The session's history is unknown here: `git push` may be a valid fix once the tests have run.
             let of_the_session =
                 |guard: &str| ["tools", "budget", "rate_limit"].iter().any(|name| guard.ends_with(name));
             let blocks = judged.verdicts.iter().find(|given| {

@@ -1,4 +1,4 @@
-//! `lictor completions`: words that a shell can finish. The shell asks this program for them, so that ids are among them.
+//! `lictor completions`: dynamic shell completions. The shell calls this program, so that ids can be completed.
 
 use std::ffi::OsString;
 
@@ -10,7 +10,7 @@ use clap_complete::env::{Bash, EnvCompleter, Fish, Shells, Zsh};
 use crate::exit::Exit;
 use crate::output;
 
-/// The variable by which the script that this prints asks for words.
+/// The variable with which the printed script requests completions.
 const VARIABLE: &str = "LICTOR_COMPLETE";
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Zsh, &Fish]);
 
@@ -49,7 +49,7 @@ pub fn run(args: &CompletionsArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Answers a shell that asks for words. False where nobody asks.
+/// Handles a shell's request for completions. False if there is none.
 ///
 /// # Errors
 /// A shell that is not known.

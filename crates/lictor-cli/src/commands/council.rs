@@ -1,4 +1,4 @@
-//! `lictor council`: who has to look at what.
+//! `lictor council`: runs and inspects councils.
 
 mod agents;
 
@@ -160,7 +160,7 @@ fn look(active: &ActiveCouncils, project: Project, meet: &MeetArgs, json: bool) 
     Ok(if looked.stopped { Exit::Block } else { Exit::Ok })
 }
 
-/// Lets the councils look that meet because something happened. Hooks start this and go on without waiting for it.
+/// Runs the councils that an event summons. Hooks start this and do not wait for it.
 fn called(
     ledger: &ProjectLedger,
     active: &ActiveCouncils,

@@ -1,4 +1,5 @@
-//! `lictor demo`: a scripted agent in a scratch project. Every answer comes from the real hook, started as an agent starts it.
+//! `lictor demo`: a scripted agent in a scratch project. Every reply comes from the real hook, started as an
+//! agent starts it.
 
 mod project;
 
@@ -30,7 +31,7 @@ pub struct DemoArgs {
     json: bool,
 }
 
-/// What the agent does next.
+/// The agent's next step.
 #[derive(Clone, Copy)]
 enum Step {
     /// A line of explanation.
@@ -43,7 +44,7 @@ enum Step {
     Write(&'static str, &'static str),
     /// The agent wants to stop.
     Stop,
-    /// A person says yes to what waits.
+    /// A person approves the pending question.
     Approve,
 }
 
@@ -85,7 +86,7 @@ enum Who {
     Person,
 }
 
-/// What Lictor said.
+/// Lictor's reply.
 #[derive(Serialize)]
 struct Answer {
     word: Word,
@@ -164,7 +165,7 @@ fn play(scratch: &Scratch, step: Step, calls: &mut u32) -> Result<Played> {
     })
 }
 
-/// One tool call: asked about before, reported after when it went ahead.
+/// One tool call: judged before, reported after if it was allowed.
 fn tool(scratch: &Scratch, call: &Value, file: Option<(&str, &str)>, calls: &mut u32) -> Result<Vec<Answer>> {
     *calls += 1;
     let mut call = call.clone();
@@ -194,7 +195,7 @@ fn tool(scratch: &Scratch, call: &Value, file: Option<(&str, &str)>, calls: &mut
     Ok(answers)
 }
 
-/// What Lictor said, as the agent understands it.
+/// Lictor's reply, as the agent interprets it.
 fn said(scratch: &Scratch, event: &str, answer: &Rendered) -> Answer {
     match obey(Agent::ClaudeCode, event, answer) {
         Obeyed::Proceeds => Answer::new(Word::Pass, ""),
@@ -209,7 +210,7 @@ fn said(scratch: &Scratch, event: &str, answer: &Rendered) -> Answer {
 
 impl Answer {
     fn new(word: Word, text: &str) -> Self {
-        // The word says that already.
+        // The label already says that.
         let text = ["Blocked by Lictor: ", "Not done yet: "]
             .iter()
             .find_map(|said| text.strip_prefix(said))

@@ -1,4 +1,4 @@
-//! `lictor doctor`: proves that what is installed works, and says what to do where it does not.
+//! `lictor doctor`: tests that the installation works, and suggests fixes.
 
 mod canary;
 mod disarm;
@@ -33,17 +33,17 @@ pub struct DoctorArgs {
     common: Common,
 }
 
-/// What was found, in the order in which it was looked at.
+/// The results, in the order of the checks.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
     checks: Vec<Check>,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, Serialize)]
 struct Check {
     result: Finding,
-    /// What was looked at, and what came of it.
+    /// The subject and the result.
     what: String,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! `lictor eval`: judge one action, or a file of them, without anything counting.
+//! `lictor eval`: judges one action, or a file of them, as a dry run.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -77,7 +77,7 @@ pub fn run(args: &EvalArgs) -> Result<Exit> {
     let opened = Runtime::of_project(here::project(Path::new(&action.cwd))).map_err(anyhow::Error::from);
     let runtime = match opened {
         Ok(runtime) => runtime,
-        // Whoever asks for JSON gets the block in the form they read.
+        // With `--json`, the block is JSON too.
         Err(error) if args.common.json && Exit::after(&error) == Exit::Block => {
             output::print_json(&refused(
                 &output::chain(&error),
@@ -96,12 +96,12 @@ pub fn run(args: &EvalArgs) -> Result<Exit> {
     Ok(Exit::from(evaluation.decision))
 }
 
-/// What stands in place of an evaluation where nothing could be judged.
+/// The output instead of an evaluation if judging failed.
 fn refused(reason: &str, fix: &str) -> Value {
     json!({"decision": "block", "reason": reason, "fix": fix, "error": true})
 }
 
-/// Judges one action that was given in words, for other commands.
+/// Judges one action from words, for other commands.
 pub fn judge_one(kind: &str, what: &str, cwd: &Path) -> Result<(Runtime, Evaluation)> {
     let mut action = action(kind, what, None)?;
     action.cwd = text(&here::absolute(cwd))?;

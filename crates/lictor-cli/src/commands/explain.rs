@@ -58,7 +58,7 @@ impl FromStr for Id {
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
     let project = here::project(&args.common.cwd);
     let record = match &args.id {
-        // Without the store, which may be what failed.
+        // Without the store, which may be the cause of the fault.
         Some(Id::Fault(id)) => return explain_fault(&project, id, args.common.json),
         Some(Id::Decision(id)) => find(&*project.existing_store()?, *id)?,
         None => newest(&*project.existing_store()?)?,
@@ -68,7 +68,7 @@ pub fn run(args: &ExplainArgs) -> Result<Exit> {
     if args.common.json {
         let mut value: serde_json::Value = serde_json::from_str(&record.body)?;
         if let Some(fields) = value.as_object_mut() {
-            // The record names what passed; here every verdict and every step is spelled out.
+            // The record only references silent passes; here every verdict and every step is printed.
             fields.insert("evaluation".to_owned(), serde_json::to_value(&evaluated.evaluation)?);
             fields.insert("id".to_owned(), record.seq.into());
             fields.insert("at".to_owned(), record.at.0.into());
@@ -165,12 +165,12 @@ fn tell(id: u64, evaluated: &Evaluated<'_>, style: Style) -> String {
     text
 }
 
-/// What an action is, in one line.
+/// An action in one line.
 pub fn title(action: &Action) -> String {
     output::clipped(&lictor::past::title(action), 125)
 }
 
-/// What would be done to what. Of many targets, the first ones.
+/// The verb, object and targets of a deed. Of many targets, the first ones.
 pub fn in_words(deed: &Deed, style: Style) -> String {
     let mut named: Vec<&str> = Vec::new();
     for target in &deed.targets {

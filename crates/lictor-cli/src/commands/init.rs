@@ -1,4 +1,4 @@
-//! `lictor init`: from nothing to governed. Looks, says what it would write, and writes only after a yes.
+//! `lictor init`: installs Lictor in a project. Shows what it would write, and writes only after confirmation.
 
 mod agents;
 mod copies;
@@ -133,7 +133,7 @@ pub fn run(args: &InitArgs) -> Result<Exit> {
     let plan =
         if args.uninstall { leave(args, &project, &receipts)? } else { enter(args, &project, &receipts)? };
     let agreed = args.yes || (!plan.is_empty() && !args.common.json && agreed(&plan)?);
-    // Where nothing is to be written, only what is remembered changes: nobody has to be asked.
+    // If no file changes, only receipts change: no confirmation is needed.
     if agreed || plan.is_empty() {
         if !args.uninstall && agreed {
             Home::of(here::own_binary()?, &project).settle()?;
@@ -172,7 +172,7 @@ pub fn run(args: &InitArgs) -> Result<Exit> {
     } else {
         output::print(&closing(args, &plan, &trusted, &missing, agreed))?;
     }
-    // Whoever forgot `--yes` in a script must not go on ungoverned.
+    // A script that forgot `--yes` must not continue ungoverned.
     Ok(match (agreed || plan.is_empty(), missing.is_empty()) {
         (false, _) => Exit::Ask,
         (true, false) => Exit::Problems,
@@ -218,7 +218,7 @@ fn leave(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan
     for scope in scopes {
         agents::uninstall(&mut plan, project, &args.agents, scope, receipts)?;
     }
-    // Naming agents means them alone.
+    // If agents are named, only those are changed.
     if args.agents.is_empty() {
         take_out(&mut plan, project, receipts)?;
     }
@@ -226,14 +226,14 @@ fn leave(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan
     Ok(plan)
 }
 
-/// What belongs to a repository and to no agent.
+/// Removes what belongs to a repository and to no agent.
 fn take_out(plan: &mut Plan, project: &Project, receipts: &Receipts) -> Result<()> {
     git::uninstall(plan, project)?;
     starter::take_back(plan, project, receipts)?;
     servers::unwrap(plan, project)
 }
 
-/// Plans to take Lictor out of every project and every scope that receipts know of.
+/// Plans the removal from every project and every scope in the receipts.
 pub fn leave_everywhere(here: &Project, receipts: &Receipts) -> Result<Plan> {
     let mut plan = Plan::default();
     agents::uninstall(&mut plan, here, &[], Scope::User, receipts)?;
@@ -259,12 +259,12 @@ fn agreed(plan: &Plan) -> Result<bool> {
     said_yes("write this?")
 }
 
-/// What a person should know before they say yes.
+/// The notes for a person before they confirm.
 fn noted(plan: &Plan, style: Style) -> String {
     plan.notes.iter().map(|note| format!("{} {note}\n", style.yellow("note:"))).collect()
 }
 
-/// Asks. Without a terminal nobody is asked, and nobody has said yes.
+/// Asks for confirmation. Without a terminal the answer is no.
 pub fn said_yes(question: &str) -> Result<bool> {
     if !output::is_interactive() {
         return Ok(false);
@@ -294,7 +294,7 @@ fn closing(
     for line in trusted {
         text += &format!("{} {line}\n", style.green("trusted"));
     }
-    // Whoever was asked has read them before.
+    // A person who was asked has seen them already.
     if args.yes || plan.is_empty() {
         text += &noted(plan, style);
     }
@@ -316,7 +316,7 @@ fn closing(
     text
 }
 
-/// Pins the programs that the policy names and that nobody has pinned yet.
+/// Pins the programs of the policy that are not pinned yet.
 fn trust(project: &Project) -> Result<Vec<String>> {
     let programs = councils::programs(&Snapshot::read(project).context("the policy cannot be read")?.policy)?;
     if programs.is_empty() {

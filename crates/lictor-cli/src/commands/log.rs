@@ -1,4 +1,4 @@
-//! `lictor log`: what was decided, one line a decision, for people.
+//! `lictor log`: decisions for people, one per line.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -74,9 +74,9 @@ pub struct LogArgs {
     common: Common,
 }
 
-/// How many lines are shown when nobody says how many.
+/// The default number of lines.
 const LINES: usize = 20;
-/// In so many decisions a rule is looked for that no pack has.
+/// How many decisions are searched for a rule that no pack has.
 const SEARCHED: usize = 2000;
 /// So many bytes are printed at once.
 const AT_ONCE: usize = 1 << 16;
@@ -96,7 +96,7 @@ pub fn run(args: &LogArgs) -> Result<Exit> {
         session: None,
         dry: false,
     };
-    // Since a time all of them are shown.
+    // With `--since`, all are shown.
     let limit = args.lines.or(args.since.is_none().then_some(LINES));
     if args.all {
         return match limit {
@@ -133,7 +133,7 @@ pub fn run(args: &LogArgs) -> Result<Exit> {
     close(shown, further, args.common.json)
 }
 
-/// Prints decisions while they are read, however many they are. Says how many; fewer when nobody reads on.
+/// Streams decisions to the output. Returns how many; fewer if the reader closes the pipe.
 fn print_each(found: impl Iterator<Item = Result<Decided, StoreError>>, printer: &Printer) -> Result<usize> {
     let (mut shown, mut text) = (0, String::new());
     for decided in found {
@@ -147,7 +147,7 @@ fn print_each(found: impl Iterator<Item = Result<Decided, StoreError>>, printer:
     Ok(shown)
 }
 
-/// Refuses a rule that no pack has and that nothing on record was decided by.
+/// Refuses a rule that is in no pack and in no recorded decision.
 fn known_rule(rule: &str, store: &dyn Store) -> Result<()> {
     let anything = Wanted { decision: Some(Decision::Warn), ..Wanted::default() };
     let (recorded, _) = newest_decisions(store, &anything, SEARCHED)?;
@@ -159,7 +159,7 @@ fn known_rule(rule: &str, store: &dyn Store) -> Result<()> {
         return Ok(());
     }
     let families = known.iter().filter_map(|known| known.split_once('.')).map(|(family, _)| family);
-    // Of a long name people remember how it begins.
+    // A prefix of a long name is enough for a suggestion.
     let begins = |id: &&str| id.rsplit_once('-').and_then(|(stem, _)| closest(rule, [stem])).is_some();
     let near =
         closest(rule, known.iter().copied().chain(families)).or_else(|| known.iter().copied().find(begins));
@@ -189,7 +189,7 @@ fn close(shown: usize, further: Further, json: bool) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// How many are left, in words.
+/// How many more match, in words.
 pub fn more_fit(further: Further) -> String {
     match further {
         Further { count: 0, .. } => "there may be older ones".to_owned(),
@@ -239,7 +239,7 @@ fn newest_of_all(wanted: &Wanted, limit: usize, json: bool) -> Result<Exit> {
     close(all.len(), further, json)
 }
 
-/// Every decision of all projects in the order of time, printed while they are read.
+/// Streams the decisions of all projects in time order.
 fn each_of_all(wanted: &Wanted, json: bool) -> Result<Exit> {
     let records = all_records();
     let mut found = Vec::new();
@@ -252,7 +252,7 @@ fn each_of_all(wanted: &Wanted, json: bool) -> Result<Exit> {
     let in_order = std::iter::from_fn(|| {
         loop {
             let next = found.iter_mut().filter_map(|(file, one)| {
-                // What cannot be read comes first, and its record is over then.
+                // An error comes first and ends its record.
                 let at = one.peek()?.as_ref().ok().map(|decided| decided.at);
                 Some((at, file, one))
             });
@@ -275,7 +275,7 @@ fn of_one(store: &dyn Store, wanted: &Wanted, limit: usize, count: bool) -> Resu
     Ok((found, further.unwrap_or_default()))
 }
 
-/// A store that is there, to read.
+/// An existing store, for reading.
 pub fn open(file: &Path) -> Result<impl Store + use<>> {
     Ok(SqliteOptions::new().create(false).open(file)?)
 }
@@ -309,7 +309,7 @@ struct Printer {
     project: bool,
     /// The agent is named too.
     agents: bool,
-    /// The day that stands above the last line: on a terminal it is said once.
+    /// The day heading above the last line: on a terminal it is printed once.
     day: RefCell<String>,
     style: Style,
     width: Option<usize>,
@@ -357,7 +357,7 @@ impl Printer {
         Ok(format!("{above}{}{painted}{padding}{}{what}\n", self.style.dim(&head), self.style.dim(&tail)))
     }
 
-    /// What stands above a line, and its time: where lines are short the day is a heading.
+    /// The heading above a line, and its time: in narrow output the day is a heading.
     fn time(&self, at: Timestamp) -> (String, String) {
         if self.width.is_none() {
             return (String::new(), time_format::local(at));

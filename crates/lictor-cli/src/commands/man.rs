@@ -1,4 +1,4 @@
-//! `lictor man`: manual pages, made from the same words as `--help`.
+//! `lictor man`: manual pages, generated from the `--help` texts.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `lictor mcp`: govern a tool server, and look at what its tools are pinned to.
+//! `lictor mcp`: proxies an MCP server, and manages the pins of its tools.
 
 mod scan;
 mod serve;
@@ -149,7 +149,7 @@ fn stand_between(args: &RunArgs) -> Result<Exit> {
     Ok(if ended.success() { Exit::Ok } else { Exit::Problems })
 }
 
-/// What becomes a server after limits are set.
+/// The command line that sets limits and then executes a server.
 fn through() -> Result<Vec<OsString>> {
     Ok(vec![std::env::current_exe()?.into(), "mcp".into(), "become".into(), "--".into()])
 }
@@ -163,7 +163,7 @@ fn check_name(name: &str) -> Result<()> {
     )))
 }
 
-/// Only comes back when the server cannot be started.
+/// Returns only if the server cannot be started.
 fn become_server(args: &BecomeArgs) -> Result<Exit> {
     use std::os::unix::process::CommandExt as _;
     let Some((program, rest)) = args.server.split_first() else { return Err(exit::usage("name the server")) };
@@ -287,7 +287,7 @@ fn diff(args: &PinsArgs, chosen: &Chosen<'_>) -> Result<Exit> {
     if rows.is_empty() {
         text += "nothing has changed\n";
     }
-    // Definitions are written by servers: what would move the cursor is shown, not done.
+    // Definitions come from servers: control characters are escaped.
     let shown: Vec<String> = text.lines().map(|line| lictor_core::text::clean(line, usize::MAX)).collect();
     said(args, &json!({"changes": rows}), &format!("{}\n", shown.join("\n")))?;
     Ok(after(chosen))

@@ -1,4 +1,4 @@
-//! `lictor replay`: what a changed policy would have said about what happened.
+//! `lictor replay`: judges recorded sessions again with a changed policy.
 
 mod judges;
 mod machine;
@@ -31,7 +31,7 @@ use crate::time_format;
 
 pub use machine::offer;
 
-/// So many records are kept of what is judged again. Nobody reads them but guards that ask about the newest calls.
+/// How many records of the replay are kept. Only guards that read the latest calls need them.
 const RECORDS: usize = 64;
 
 /// Run recorded sessions through a changed policy.
@@ -74,14 +74,14 @@ pub struct ReplayArgs {
     common: Common,
 }
 
-/// One thing that happened.
+/// One recorded event.
 enum Past {
     Judged {
         id: Option<u64>,
         action: Box<Action>,
         facts: Option<Box<Facts>>,
         was: Decision,
-        /// A person's word made it pass.
+        /// A person's approval made it pass.
         lifted: bool,
         at: Timestamp,
     },
@@ -120,7 +120,7 @@ impl Summary {
     }
 }
 
-/// Time and facts of the moment that is being replayed.
+/// Time and facts of the replayed event.
 #[derive(Clone, Default)]
 struct Stage {
     now: Arc<AtomicI64>,
@@ -158,7 +158,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The policy in force, or another one in place of the repository's.
+/// The current policy, or one with another file instead of the repository's.
 fn policy(project: &Project, instead: Option<&Path>) -> Result<Snapshot> {
     let Some(file) = instead else { return Ok(Snapshot::read(project)?) };
     let mut sources = policy_files::sources(project)?;
@@ -196,14 +196,14 @@ fn transcripts(args: &ReplayArgs, directories: &[PathBuf]) -> Result<Exit> {
     Ok(exit)
 }
 
-/// What was stopped on record, still is, and would pass under another policy.
+/// Recorded actions that were stopped, still are, and would pass under another policy.
 pub fn newly_allowed(project: &Project, store: &dyn Store, other: Arc<Snapshot>) -> Result<Vec<String>> {
     let current = Rehearsal::new(project, Arc::new(Snapshot::read(project)?))?;
     let other = Rehearsal::new(project, other)?;
     let mut found = Vec::new();
     recorded::each(store, None, &Progress::new("reading"), |past| {
         let already = current.judge(&past).is_some_and(|change| change.now.allows());
-        // What the current policy would let pass anyway is not the other's doing.
+        // Actions that the current policy would already allow are not counted.
         if let Some(change) = other.judge(&past).filter(|change| change.now.allows() && !already) {
             found.push(change.action);
         }
@@ -211,7 +211,7 @@ pub fn newly_allowed(project: &Project, store: &dyn Store, other: Arc<Snapshot>)
     Ok(found)
 }
 
-/// A policy before which the past happens once more.
+/// A policy under which the record is replayed.
 struct Rehearsal {
     runtime: Runtime,
     store: Arc<MemoryStore>,
@@ -227,7 +227,7 @@ impl Rehearsal {
         Ok(Self { runtime, store, stage })
     }
 
-    /// What would be decided otherwise.
+    /// The changed decision, if any.
     fn judge(&self, past: &Past) -> Option<Change> {
         match past {
             Past::Judged { id, action, facts, was, lifted, at } => {
@@ -246,7 +246,7 @@ impl Rehearsal {
             Past::Happened { action, success, at } => {
                 self.stage.now.store(at.0, Ordering::Relaxed);
                 let outcome = if *success { Outcome::success() } else { Outcome::failure("as recorded") };
-                // The store is in memory; there is nothing that could fail and matter.
+                // The store is in memory, so errors do not matter.
                 let _ = self.runtime.engine().post_action(action, outcome);
                 None
             }
@@ -254,7 +254,7 @@ impl Rehearsal {
     }
 }
 
-/// Nobody will answer them, and each is kept with its whole action.
+/// Removes questions: nobody will answer them, and each holds its whole action.
 fn forget_questions(store: &MemoryStore) {
     // In memory nothing fails.
     let _ = store.update(Durability::Process, |tx| {

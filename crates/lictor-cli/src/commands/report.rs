@@ -1,4 +1,4 @@
-//! `lictor report`: what a stretch of time came to, as text, Markdown, JSON or one HTML page.
+//! `lictor report`: statistics of a period, as text, Markdown, JSON or one HTML page.
 
 mod html;
 mod markdown;
@@ -48,9 +48,9 @@ pub struct ReportArgs {
     common: Common,
 }
 
-/// A summary with what it is about.
+/// A summary with its title and period.
 pub struct Report {
-    /// What it is a report on.
+    /// Its title.
     pub title: String,
     /// From when on.
     pub since: Option<Timestamp>,
@@ -132,7 +132,7 @@ fn gather(store: &dyn Store, since: Option<Timestamp>, summary: &mut Summary) ->
     }
 }
 
-/// The rules of the packs in force that never fired. Without a policy that can be read, nobody knows.
+/// The rules of the active packs that never fired. Empty if the policy cannot be read.
 pub fn silent(project: &Project, summary: &Summary) -> Vec<&'static str> {
     let Ok(current) = Snapshot::read(project) else { return Vec::new() };
     let mut packs: Vec<&'static Pack> = Vec::new();
@@ -147,13 +147,12 @@ pub fn silent(project: &Project, summary: &Summary) -> Vec<&'static str> {
     rules.filter(|rule| !summary.rules.contains_key(*rule)).collect()
 }
 
-/// The stretch of time in words.
 /// One day.
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 fn span(report: &Report) -> String {
     match report.since {
-        // A report on hours says which.
+        // A report on hours shows the times.
         Some(since) if report.until.millis_since(since) < 2 * DAY_MS => {
             format!("{} to {}", time_format::minute(since), time_format::minute(report.until))
         }

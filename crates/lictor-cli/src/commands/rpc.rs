@@ -1,4 +1,4 @@
-//! `lictor rpc`: the runtime for programs in any language, one JSON-RPC message a line.
+//! `lictor rpc`: the runtime for programs in any language, one JSON-RPC message per line.
 
 use std::io::{self, BufWriter};
 use std::os::unix::process::CommandExt as _;
@@ -49,14 +49,14 @@ pub fn run(args: &RpcArgs) -> Result<Exit> {
     let runtime = Runtime::of_project(project)?;
     let output = BufWriter::new(io::stdout().lock());
     match rpc::serve_lines(&runtime, &access, io::stdin().lock(), output) {
-        // Whoever called has gone away.
+        // The caller has closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         other => other.context("standard input or output failed")?,
     }
     Ok(Exit::Ok)
 }
 
-/// Becomes the client of a server, which is in a program of its own so that hooks stay small.
+/// Executes the client of a server, which is a separate program so that hooks stay small.
 fn on_server(url: &str) -> Result<Exit> {
     here::people_only("rpc --server", &here::project(Path::new("")))?;
     let token = std::env::var("LICTOR_TOKEN").ok().filter(|token| !token.is_empty()).ok_or_else(|| {
@@ -64,7 +64,7 @@ fn on_server(url: &str) -> Result<Exit> {
             "`LICTOR_TOKEN` is not set; let it hold a token of the server (`POST /v1/tenants/NAME/tokens` makes one)",
         )
     })?;
-    // What is kept while the server is away is of one server and one caller.
+    // Data that is kept while the server is unreachable belongs to one server and one caller.
     let whose = Digest::of(format!("{url}\n{token}").as_bytes());
     let state = here::dirs().state.join("clients").join(whose.to_string());
     lictor::dirs::create_private(&state)?;

@@ -84,7 +84,7 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     Ok(Exit::Code(ended.code))
 }
 
-/// What whoever reaches a socket can do.
+/// What access to a socket allows.
 fn opens(socket: Socket) -> &'static str {
     match socket {
         Socket::SshAgent => "the agent can log in wherever your SSH keys can",

@@ -1,4 +1,4 @@
-//! `lictor serve`: starts the server, which is a program of its own so that hooks stay small.
+//! `lictor serve`: starts the server, which is a separate program so that hooks stay small.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;

@@ -1,4 +1,4 @@
-//! `lictor session`: what a session has been through, and under which policy it goes on.
+//! `lictor session`: shows sessions, and refreshes their policy.
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -59,7 +59,7 @@ const NONE: &str = "no sessions yet; the first hook of an agent begins one\n";
 /// Runs the command.
 pub fn run(args: &SessionArgs) -> Result<Exit> {
     let project = here::project(&args.common.cwd);
-    // Looking must not create a record.
+    // Reading must not create a record.
     if !project.has_store() {
         return match &args.command {
             SessionCommand::List if args.common.json => output::print_json(&[(); 0]).map(|()| Exit::Ok),
@@ -121,7 +121,7 @@ fn list(past: &PolicyEngine, json: bool) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The one session that is meant.
+/// The session with this name.
 pub fn named(store: &dyn Store, text: &str) -> Result<SessionKey> {
     find_session(store, text).map_err(|error| match error {
         SessionError::Store(error) => error.into(),
@@ -129,7 +129,7 @@ pub fn named(store: &dyn Store, text: &str) -> Result<SessionKey> {
     })
 }
 
-/// Whether the session keeps to a policy beside the current one. A session of another work tree has another policy.
+/// Whether an older policy still applies to the session. A session of another work tree has another policy.
 fn is_behind(now: Digest, project: &Project, key: &SessionKey, state: &SessionState) -> bool {
     let top = state.parent.as_ref().unwrap_or(key);
     let only_now = |seen: Vec<Digest>| seen.iter().all(|policy| *policy == now);
@@ -171,7 +171,7 @@ fn show(past: &PolicyEngine, project: &Project, id: &str, json: bool) -> Result<
         output::print_json(&told(key, &state))?;
     } else {
         let mut text = describe(key, &state);
-        // A policy that is refused now is no reason not to look.
+        // An invalid policy must not prevent showing the session.
         let now = Snapshot::read(project).map(|current| current.digest());
         if now.is_ok_and(|now| is_behind(now, project, key, &state)) {
             text += &format!(

@@ -1,4 +1,4 @@
-//! `lictor export`, `lictor import`: what a person has decided for a project, as a file for others.
+//! `lictor export`, `lictor import`: a person's decisions for a project, as a file for others.
 
 use std::fs;
 use std::path::PathBuf;
@@ -72,7 +72,7 @@ pub fn export(args: &ExportArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The same text with each time in words behind it: the file is read by people before it is taken over.
+/// The same text with each time as a readable comment: people review the file before they import it.
 fn dated(yaml: &str) -> String {
     let time = |line: &str| {
         let (key, value) = line.trim_start_matches([' ', '-']).split_once(": ")?;

@@ -52,7 +52,7 @@ pub struct TestArgs {
     common: Common,
 }
 
-/// What was reached.
+/// The guards and branches that were reached.
 #[derive(Default)]
 struct Coverage {
     paths: BTreeSet<String>,
@@ -162,7 +162,7 @@ fn collect(project: &Project, paths: &[PathBuf]) -> Result<Collected> {
             files.push(path.clone());
         }
     }
-    // A file that was named is read whatever its name is.
+    // An explicitly named file is read whatever its name is.
     let named = |file: &PathBuf| paths.contains(file);
     files.retain(|file| named(file) || file.extension().is_some_and(|end| end == "yaml" || end == "yml"));
     files.sort();

@@ -1,4 +1,4 @@
-//! `lictor tools`: tools that nobody described and a person said yes to.
+//! `lictor tools`: tools without a description that a person approved.
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};

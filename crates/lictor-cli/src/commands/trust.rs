@@ -1,4 +1,4 @@
-//! `lictor trust`: let the programs run that a repository's policy names.
+//! `lictor trust`: pins the programs of a repository's policy, so that they may run.
 
 use std::fs;
 use std::io::{self, IsTerminal as _};
@@ -82,11 +82,11 @@ pub fn run(args: &TrustArgs) -> Result<Exit> {
     } else if left > 0 && !args.list && !io::stdin().is_terminal() {
         output::print("nobody was there to ask; look at them and run `lictor trust --yes`\n")?;
     }
-    // Whoever forgot `--yes` in a script must not take these for trusted.
+    // A script that forgot `--yes` must not assume that these are trusted.
     Ok(if left > 0 && !args.list { Exit::Ask } else { Exit::Ok })
 }
 
-/// What would be run: the files of the repository that decide it.
+/// The repository files that determine what would be run.
 fn contents(program: &Program, root: &Path) -> Result<String> {
     let mut text = String::new();
     for file in program.files(root)? {

@@ -1,4 +1,4 @@
-//! `lictor ui`: the page for one person on this machine. The server's program shows it.
+//! `lictor ui`: the local page for one person. `lictor-server` serves it.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! `lictor uninstall`: take Lictor out of every project and off this machine. The record stays unless it is asked for.
+//! `lictor uninstall`: removes Lictor from every project and from this machine. The record stays unless
+//! `--records` is given.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,7 +47,7 @@ pub fn run(args: &UninstallArgs) -> Result<Exit> {
     let mut receipts = Receipts::load()?;
     let plan = init::leave_everywhere(&project, &receipts)?;
     let removed = removed(args.records)?;
-    // Asked before the files go away.
+    // Determined before the files are removed.
     let kept = kept(args.records)?;
     if !args.common.json {
         let files = plan.changes().map(|change| (change.verb() == "removed", change.path()));
@@ -67,7 +68,7 @@ pub fn run(args: &UninstallArgs) -> Result<Exit> {
         plan.apply(&mut receipts)?;
         receipts.remove_directories();
         receipts.save()?;
-        // The program goes last: until then this can be run again.
+        // The program is removed last: until then this can be run again.
         for path in &removed {
             remove(path)?;
         }
@@ -86,7 +87,7 @@ pub fn run(args: &UninstallArgs) -> Result<Exit> {
     Ok(if agreed || nothing { Exit::Ok } else { Exit::Ask })
 }
 
-/// What is on this machine only because of Lictor.
+/// The files on this machine that belong to Lictor.
 fn removed(records: bool) -> Result<Vec<PathBuf>> {
     let dirs = here::dirs();
     let mut paths = Vec::new();
@@ -110,7 +111,7 @@ fn is_installed_by_us(program: &Path) -> bool {
         .is_some_and(|parent| parent == home.join(".local/bin") || parent == home.join(".cargo/bin"))
 }
 
-/// What stays, for a person who wants to know.
+/// The files that stay, for the message.
 fn kept(records: bool) -> Result<Vec<PathBuf>> {
     let dirs = here::dirs();
     let mut paths = if records { Vec::new() } else { vec![dirs.state, dirs.user_policy] };

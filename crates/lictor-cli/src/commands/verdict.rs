@@ -1,4 +1,4 @@
-//! `lictor verdict`: what reviewers found, and whether it lets work go on.
+//! `lictor verdict`: findings of reviewers, and the commit gate.
 
 mod gate;
 mod transfer;
@@ -211,7 +211,7 @@ pub fn run(args: &VerdictArgs) -> Result<Exit> {
         }
     };
     match result.as_ref().map_err(|error| error.downcast_ref::<LedgerError>()) {
-        // The sentence that scripts know.
+        // The message that scripts rely on.
         Err(Some(error @ LedgerError::NoPlan(_))) => {
             output::tell(&format!("{error}\n"));
             Ok(Exit::Problems)
@@ -249,7 +249,7 @@ fn record(record: &RecordArgs, args: &VerdictArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Says which findings stay worse than they were reported, and who can change that.
+/// Reports which findings keep a higher level than reported, and who can change that.
 fn tell_kept(plan: &PlanHash, recorded: &[Recorded]) {
     for kept in recorded.iter().filter(|recorded| recorded.change == Change::Kept) {
         output::tell(&format!(
@@ -364,7 +364,7 @@ fn purge(plan: &str, reason: &str, by: Option<&str>, args: &VerdictArgs) -> Resu
     Ok(Exit::Ok)
 }
 
-/// What a plan amounts to after a ruling.
+/// Prints the verdict of a plan after a ruling.
 fn after(ledger: &Ledger<'_>, plan: &str, args: &VerdictArgs) -> Result<Exit> {
     let verdict = ledger.verdict(plan)?;
     let text = if args.common.json {
@@ -376,7 +376,7 @@ fn after(ledger: &Ledger<'_>, plan: &str, args: &VerdictArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The project's ledger, for a ruling that is a person's.
+/// The project's ledger, for a person's ruling.
 fn ruling(what: &str, args: &VerdictArgs) -> Result<Option<ProjectLedger>> {
     here::people_only(what, &here::project(&args.common.cwd))?;
     existing(args)

@@ -1,4 +1,4 @@
-//! `lictor why-not`: which rules were considered for an action, and what kept them from deciding.
+//! `lictor why-not`: which rules were considered for an action, and which condition failed.
 
 use anyhow::{Context as _, Result};
 use clap::Args;
@@ -11,7 +11,7 @@ use crate::args::Common;
 use crate::exit::Exit;
 use crate::output::{self, Style};
 
-/// So many rules are shown; the others are further away.
+/// How many rules are shown; the others are less close.
 const SHOWN: usize = 10;
 
 /// Show which rules came close to deciding about an action, and what kept them from it.
@@ -98,7 +98,7 @@ pub fn run(args: &WhyNotArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// A condition of a pack that does not hold, in words.
+/// A failed condition of a pack rule, in words.
 fn because(condition: &str) -> &str {
     match condition {
         "access" => "something else is done to the file",

@@ -1,4 +1,4 @@
-//! `lictor wrong <id>`: turn a wrong decision into a test case.
+//! `lictor wrong <id>`: turns a wrong decision into a test case.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -93,10 +93,10 @@ pub fn run(args: &WrongArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Writes a test that the action of a decision gets the right answer, and says where.
+/// Writes a test for the right decision about an action, and returns its location.
 ///
 /// # Errors
-/// When there is one already, the action cannot be repeated, or the file cannot be written.
+/// When there is one already, the action cannot be replayed, or the file cannot be written.
 pub fn add_test(project: &Project, id: u64, action: &Action, should: Decision) -> Result<String> {
     let (word, what) = match &action.kind {
         ActionKind::SubmitTask => ("submit_task", action.task_type.clone().unwrap_or_default()),
@@ -124,7 +124,7 @@ pub fn add_test(project: &Project, id: u64, action: &Action, should: Decision) -
     Ok(FILE.to_owned())
 }
 
-/// Takes the test of a decision out again, and says where it was.
+/// Removes the test of a decision, and returns its location.
 ///
 /// # Errors
 /// When the file cannot be written.

@@ -1,4 +1,4 @@
-//! Agents as reviewers: handing out plans, and taking reports.
+//! Agents as reviewers: plans and reports.
 
 use std::fs;
 use std::io::Read as _;
@@ -51,8 +51,8 @@ struct Handed<'a> {
     invited: Option<Vec<Json>>,
 }
 
-/// Shows what a council would look at, and hands it to the agents among its reviewers: each gets a token by which it can
-/// report, once. Under a governed agent no token is handed out.
+/// Shows what a council would review, and invites the agents among its reviewers: each gets a token with which it
+/// can report, once. Under a governed agent no token is issued.
 pub fn plan(
     active: &ActiveCouncils,
     project: Project,
@@ -110,7 +110,7 @@ fn row(plan: &Plan, invited: &Invited) -> Json {
     })
 }
 
-/// What an agent is told: what to look at, and how to report.
+/// The instructions for an agent: what to review, and how to report.
 fn instructions(plan: &Plan, invited: &Invited) -> String {
     let Invited { reviewer, expires, .. } = invited;
     let command = command(plan, invited);
@@ -166,7 +166,7 @@ pub fn report(project: Project, args: &ReportArgs, json: bool) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Plans and what came of them, newest first.
+/// Plans and their results, newest first.
 pub fn history(project: Project, limit: usize, json: bool) -> Result<Exit> {
     let project = ProjectLedger::open(project, false)?;
     let ledger = project.reading();

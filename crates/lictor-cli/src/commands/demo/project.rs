@@ -19,7 +19,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes it. Not in `/tmp`: what lies there is temporary for a policy too.
+    /// Creates it. Not in `/tmp`, which is a temporary zone for policies.
     pub fn new() -> Result<Self> {
         let base = here::dirs().cache;
         lictor::dirs::create_private(&base)?;
@@ -35,7 +35,7 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// Empty, and beside the project: what is said about it does not depend on what lies in it.
+    /// Empty, and beside the project: the output must not depend on its content.
     fn home(&self) -> PathBuf {
         self.directory.path().join("home")
     }
@@ -56,7 +56,7 @@ impl Scratch {
         fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))
     }
 
-    /// Text in which the scratch directory is nobody's.
+    /// The text with the scratch directory replaced by a neutral path.
     pub fn neutral(&self, text: &str) -> String {
         text.replace(&*self.project().to_string_lossy(), "/work/shop")
             .replace(&*self.home().to_string_lossy(), "~")

@@ -1,4 +1,4 @@
-//! A tool call that must never happen, sent through the very command line that stands in an agent's settings.
+//! Canaries: forbidden tool calls, sent through the exact command line in an agent's settings.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::here;
 
-/// What became of the canaries of one hook.
+/// The result of the canaries of one hook.
 pub enum Proof {
     /// The forbidden one was stopped and the harmless one went through.
     Blocks,
@@ -23,11 +23,11 @@ pub enum Proof {
     BlocksAll(String),
     /// The forbidden one went through.
     LetsThrough(String),
-    /// This hook is asked about nothing that is forbidden to everybody.
+    /// This hook gets no action that is always forbidden.
     Nothing,
 }
 
-/// Canaries for one run of the doctor. What they leave behind is thrown away with it.
+/// Canaries for one run of the doctor. Their records are deleted afterwards.
 pub struct Aviary<'a> {
     project: &'a Project,
     intents: Conformance,
@@ -60,8 +60,8 @@ impl<'a> Aviary<'a> {
         })
     }
 
-    /// Tries every way to switch the guard off that the agent would announce at this hook. Gives how many there are, and
-    /// which were not stopped.
+    /// Tries every way to disable the guard that this hook would see. Returns how many there are, and which were
+    /// not stopped.
     ///
     /// # Errors
     /// When the hook cannot be run at all.
@@ -84,7 +84,7 @@ impl<'a> Aviary<'a> {
         Ok((tried, freed))
     }
 
-    /// The first intent of that kind which the agent would announce at that event.
+    /// The first intent of this kind that the agent would report at this event.
     fn pick(&self, agent: Agent, event: &str, expect: Expect) -> Option<Sent> {
         let (cwd, home) = (self.project.root.to_string_lossy(), here::dirs().home);
         let intents = self.intents.intents.iter().filter(|intent| intent.expect == expect);
@@ -100,7 +100,7 @@ impl<'a> Aviary<'a> {
             .args(["-c", &hook.line])
             .current_dir(&self.project.root)
             .env("CLAUDE_PROJECT_DIR", &self.project.root)
-            // A record of its own: nothing of this is the person's.
+            // A separate record: nothing of this goes to the person's.
             .env("LICTOR_STATE_DIR", self.scratch.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -142,7 +142,7 @@ fn answer(mut child: Child, input: &[u8], limit: Duration) -> Result<Rendered> {
 fn drain(pipe: Option<impl std::io::Read>) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Some(pipe) = pipe {
-        // What was read before a fault is still worth showing.
+        // Output before a read error is still useful.
         let _ = pipe.take(1 << 20).read_to_end(&mut bytes);
     }
     bytes

@@ -1,5 +1,5 @@
-//! Canaries for the guard itself: every way to switch it off that an agent has a tool for, tried through its hooks, and
-//! the same inside of `lictor run`, where the kernel has to hold. Nothing of it is carried out.
+//! Canaries for the guard itself: every way to disable it with an agent's tools, tried through its hooks, and
+//! inside `lictor run`, where the kernel must prevent it. None of these actions is executed.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,11 +11,11 @@ use lictor_run::bubblewrap;
 use super::Report;
 use crate::here;
 
-/// A name, the tool, and what goes into its fields.
+/// A name, the tool, and the values of its fields.
 type Way = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-/// What an agent would do to be free: an id, the tool, what goes into it. `{file}` governs the agent, `{program}` is
-/// Lictor's own.
+/// Ways for an agent to disable the guard: an id, the tool, its fields. `{file}` governs the agent, `{program}`
+/// is Lictor's own.
 const WAYS: &[Way] = &[
     ("write", "write", &[("path", "{file}"), ("content", "{}")]),
     ("edit", "edit", &[("path", "{file}"), ("old", "a"), ("new", "b")]),
@@ -52,7 +52,7 @@ pub fn ways(file: &Path) -> Vec<Intent> {
     WAYS.iter().map(intent).collect()
 }
 
-/// What a process inside must not be able to do: a name, and a line of shell that succeeds where it can.
+/// What a process inside the sandbox must not be able to do: a name, and a shell line that succeeds if it can.
 const INSIDE: &[(&str, &str)] = &[
     ("change the policy", "test -f governance.yaml && test -w governance.yaml"),
     ("change hook settings", "for f in $SETTINGS; do test -w \"$f\" && exit 0; done; exit 1"),
@@ -71,7 +71,7 @@ const INSIDE: &[(&str, &str)] = &[
     ("reach the session's bus", "ls /run/user/*/bus"),
 ];
 
-/// What holds in this installation, in words that a person can rely on.
+/// Reports which guarantees hold in this installation.
 pub fn promises(report: &mut Report, project: &Project, settings: &[std::path::PathBuf]) {
     let program = bubblewrap::installed();
     if lictor::governed::above(project).is_some() {
@@ -81,7 +81,7 @@ pub fn promises(report: &mut Report, project: &Project, settings: &[std::path::P
         );
         return;
     }
-    // What else is wrong has been said.
+    // Other problems have been reported already.
     let usable = lictor::dirs::create_private(&project.dirs().state).is_ok();
     if !usable || lictor::policy_files::load(project).is_err() {
         return;
@@ -115,7 +115,7 @@ pub fn promises(report: &mut Report, project: &Project, settings: &[std::path::P
     }
 }
 
-/// What a process inside could do and must not.
+/// What a process inside the sandbox could do but must not.
 fn inside(project: &Project, settings: &[std::path::PathBuf]) -> Result<Vec<&'static str>, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let tries: String = INSIDE

@@ -1,4 +1,4 @@
-//! The hooks that are installed: in agents' settings and in git.
+//! Checks the installed hooks: in agents' settings and in git.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,8 +18,8 @@ use crate::commands::init;
 use crate::here;
 use crate::home;
 
-/// Looks at the settings of every agent, and fires a canary through every hook that stands before a tool call.
-/// Gives the settings in which there are hooks.
+/// Checks the settings of every agent, and sends a canary through every pre-tool hook. Returns the settings with
+/// hooks.
 pub fn agents(report: &mut Report, project: &Project) -> Result<Vec<PathBuf>> {
     let place = project.agent_settings();
     let binary = here::own_binary().unwrap_or_else(|_| PathBuf::from("lictor"));
@@ -32,7 +32,7 @@ pub fn agents(report: &mut Report, project: &Project) -> Result<Vec<PathBuf>> {
             let inspection = settings.inspect(&text, &binary);
             let file = settings.path().display().to_string();
             let installed = !inspection.hooks.is_empty();
-            // Settings that cannot be read matter where hooks of ours stand in them.
+            // Unreadable settings matter if they contain our hooks.
             let concerns = inspection.problems.iter().any(|problem| match problem {
                 Problem::Disabled(_) => true,
                 Problem::Unreadable(_) => text.contains("lictor"),
@@ -91,7 +91,7 @@ fn read(report: &mut Report, settings: &Settings) -> Option<String> {
     }
 }
 
-/// One hook: its program, its entry, and what it does with canaries.
+/// Checks one hook: its program, its entry, and its canaries.
 fn look(
     report: &mut Report,
     aviary: &Aviary<'_>,
@@ -150,7 +150,7 @@ fn look(
     }
 }
 
-/// What the hook does when the guard itself is what is attacked.
+/// Checks the hook against attacks on the guard itself.
 fn disarm(
     report: &mut Report,
     aviary: &Aviary<'_>,
@@ -181,7 +181,7 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// Why a program cannot be run, and what to do.
+/// Why a program cannot be run, and a fix.
 fn runnable(program: &Path) -> Result<(), (String, String)> {
     if !program.is_absolute() {
         return Ok(());
@@ -228,7 +228,7 @@ fn next(problem: &Problem) -> String {
     }
 }
 
-/// Hooks that are installed and that the agent does not run.
+/// Installed hooks that the agent does not run.
 fn shadowed(report: &mut Report, place: &Where, read: &BTreeSet<PathBuf>) {
     for agent in Agent::ALL {
         for (ours, theirs) in install::shadowed(agent, place, Path::exists) {
@@ -259,7 +259,7 @@ fn shadowed(report: &mut Report, place: &Where, read: &BTreeSet<PathBuf>) {
     }
 }
 
-/// Hooks that an agent skips, as its own records tell.
+/// Hooks that an agent skips, according to its own records.
 fn skipped(
     report: &mut Report,
     project: &Project,
@@ -307,7 +307,7 @@ fn ungoverned_agents(report: &mut Report, place: &Where, homes: &BTreeMap<Agent,
     }
 }
 
-/// The hooks in the repository, where there are any.
+/// The hooks in the repository, if there are any.
 pub fn git(report: &mut Report, project: &Project) {
     let Ok(git) = Git::rooted(&project.root) else { return };
     let Ok(directory) = git.hooks_dir() else {

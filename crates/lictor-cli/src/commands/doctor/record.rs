@@ -1,4 +1,4 @@
-//! The policy, the record and what it tells about calls that nobody judged.
+//! Checks the policy, the record, and recorded calls that were not judged.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::{output, time_format};
 
 /// How many of the newest records are checked: the whole chain is for `lictor audit verify`.
 const NEWEST: u64 = 1_000;
-/// What is older than this is history and no problem any more.
+/// Older events are no longer reported as problems.
 const RECENT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
 /// Whether the policy can be loaded.
@@ -77,7 +77,7 @@ pub fn state(report: &mut Report, project: &Project) {
     reconcile(report, &*store);
 }
 
-/// What keeps a directory from being made or written in, if anything does.
+/// Why a directory cannot be created or written to, if so.
 fn unusable(directory: &Path) -> Option<(&Path, String)> {
     let there = directory.ancestors().find(|place| fs::symlink_metadata(place).is_ok())?;
     if !there.is_dir() {
@@ -113,8 +113,8 @@ fn chain(report: &mut Report, project: &Project, store: &dyn Store) {
     }
 }
 
-/// Calls that were seen after they happened and never before, or in spite of a block: a hook is missing, switched off or
-/// was gone around.
+/// Calls that were reported only after they happened, or in spite of a block: a hook is missing, disabled or was
+/// bypassed.
 fn reconcile(report: &mut Report, store: &dyn Store) {
     let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
     let now = time_format::now();
@@ -151,7 +151,7 @@ fn reconcile(report: &mut Report, store: &dyn Store) {
     }
 }
 
-/// How a call happened that should not have, if it should not.
+/// How a call happened without permission, if so.
 fn ungoverned(record: &Record) -> Option<&'static str> {
     let body: serde_json::Value = serde_json::from_str(&record.body).ok()?;
     match serde_json::from_value(body.pointer("/event/standing")?.clone()).ok()? {
@@ -167,7 +167,7 @@ pub fn faults(report: &mut Report, project: &Project) {
     let recent: Vec<_> =
         fault::noted(project).into_iter().filter(|fault| now.millis_since(fault.at) < RECENT_MS).collect();
     let Some(last) = recent.last() else { return };
-    // What has been judged since shows that it is mended.
+    // Later judgements show that the fault is fixed.
     let newest = project
         .existing_store()
         .ok()

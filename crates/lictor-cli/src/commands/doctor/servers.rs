@@ -1,5 +1,5 @@
-//! MCP servers that Lictor stands before: the very command line in an agent's settings, with a server that repeats what it
-//! hears in the place of the real one. Nothing of the person's is started.
+//! Checks proxied MCP servers: runs the exact command line in an agent's settings, with an echo server instead of
+//! the real one. The person's servers are not started.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 
 use super::Report;
 
-/// How long an answer may take.
+/// The timeout of a response.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A method that no server has, so that whoever refuses it is Lictor.
+/// A method that no server has, so that a refusal comes from Lictor.
 const CANARY: &str = "lictor/canary";
 const UNKNOWN_METHOD: i64 = -32601;
 
-/// Sends canaries through every server that Lictor stands before, and says which it does not stand before.
+/// Sends canaries through every proxied server, and reports servers without the proxy.
 pub fn wrapped(report: &mut Report, project: &Project) {
     for settings in ServerSettings::all(&project.agent_settings()) {
         let Ok(servers) = fs::read_to_string(settings.path()).map(|text| settings.servers(&text)) else {
@@ -88,7 +88,7 @@ fn exchange(child: &mut Child) -> Result<bool> {
         writeln!(stdin, "{}", json!({"jsonrpc": "2.0", "id": id, "method": method}))?;
     }
     let next = || answers.recv_timeout(PATIENCE).context("no answer came in time");
-    // What comes through is repeated; what is refused has an answer.
+    // A forwarded request is echoed; a refused one has an error response.
     let refused = |answer: &Value| {
         answer.get("id") == Some(&json!(1))
             && answer.get("error").and_then(|error| error.get("code")) == Some(&json!(UNKNOWN_METHOD))

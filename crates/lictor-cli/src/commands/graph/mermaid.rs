@@ -54,7 +54,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Text that Mermaid takes as text.
+/// Text escaped for Mermaid.
 fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

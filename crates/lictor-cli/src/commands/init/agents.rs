@@ -15,7 +15,7 @@ use super::receipts::Receipts;
 use super::trust;
 use crate::here;
 
-/// The agents that this person has, as far as settings and programs tell.
+/// The installed agents, detected by settings and programs.
 pub fn found(place: &Where) -> Vec<Agent> {
     let path = env::var_os("PATH").unwrap_or_default();
     let directories: Vec<PathBuf> = env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
@@ -67,7 +67,7 @@ pub fn install(
         if !change.is_empty() {
             plan.notes.extend(install::advice(agent).iter().map(|advice| format!("{agent}: {advice}")));
         }
-        // What is kept is the file without Lictor, so that undoing works however often it was installed.
+        // The receipt keeps the file without Lictor, so that undoing works after repeated installations.
         let ours = before.as_deref().is_some_and(|text| !settings.inspect(text, binary).hooks.is_empty());
         let clean = match ours {
             true => settings.uninstall(before.as_deref(), receipts.of(settings.path()))?.after,
@@ -108,7 +108,7 @@ pub fn uninstall(
         }
         let Some(before) = read(path)? else { continue };
         let receipt = receipts.of(path);
-        // Settings that were never ours are nobody's business here, readable or not.
+        // Settings without our hooks are ignored, readable or not.
         if receipt.is_none() && settings.inspect(&before, Path::new(install::PROGRAM)).hooks.is_empty() {
             continue;
         }

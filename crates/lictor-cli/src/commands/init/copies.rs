@@ -1,4 +1,4 @@
-//! Settings that git keeps too: in its commits, and in the other work trees of a repository.
+//! Copies of settings in git: in commits, and in the other work trees of a repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,12 +25,12 @@ pub fn other_trees(project: &Project) -> Vec<Project> {
         .collect()
 }
 
-/// Says which of the files that change are in the last commit: clones and other branches have them as they were.
+/// Notes which changed files are in the last commit: clones and other branches have the old version.
 pub fn note_committed(plan: &mut Plan, project: &Project) {
     let Ok(git) = Git::rooted(&project.root) else { return };
     let below = |path: &Path| Some(path.strip_prefix(&project.root).ok()?.to_string_lossy().into_owned());
     let paths: Vec<String> = plan.changes().filter_map(|change| below(change.path())).collect();
-    // Without a commit nothing is in one.
+    // Without a commit there are no committed files.
     let blobs = git.blobs("HEAD", &paths).unwrap_or_default();
     let committed = paths.iter().zip(blobs).filter_map(|(path, blob)| blob.map(|_| path.as_str()));
     let committed: Vec<&str> = committed.collect();

@@ -17,7 +17,7 @@ pub fn install(plan: &mut Plan, project: &Project, binary: &Path) -> Result<()> 
     Ok(())
 }
 
-/// Plans to take them out again, where there is a repository at all.
+/// Plans their removal, if there is a repository.
 pub fn uninstall(plan: &mut Plan, project: &Project) -> Result<()> {
     let Ok(git) = Git::rooted(&project.root) else { return Ok(()) };
     plan.add_hooks(hooks::uninstall(&Home::of(&git.hooks_dir()?), hooks::read_file));

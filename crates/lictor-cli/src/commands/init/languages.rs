@@ -1,5 +1,5 @@
-//! Which languages and frameworks a repository is written in, told by the files that build it, and what a new policy says
-//! about each.
+//! Detects the languages and frameworks of a repository from its build files, with the defaults of a new policy
+//! for each.
 
 use std::fs;
 use std::path::Path;
@@ -13,12 +13,12 @@ pub struct Language {
     files: &'static [&'static str],
     /// The command that runs its tests.
     pub test: &'static [&'static str],
-    /// Other commands that do, each with a file and a word in it that tell: the first that fits. An empty word stands for
-    /// the file alone.
+    /// Alternative commands, each with a file and a word in it that select it: the first match. An empty word
+    /// matches the file alone.
     other_tests: &'static [(&'static str, &'static str, &'static [&'static str])],
     /// Where its sources usually are.
     pub sources: &'static [&'static str],
-    /// Files with secrets that every such project has, beside `.env`.
+    /// Common files with secrets in such projects, besides `.env`.
     pub secrets: &'static [&'static str],
 }
 
@@ -26,7 +26,7 @@ pub struct Language {
 const PLAIN: Language =
     Language { name: "", files: &[], test: &[], other_tests: &[], sources: &[], secrets: &[] };
 
-/// In the order in which they are looked for; the first found gives the examples. Frameworks come before their language.
+/// In detection order; the first found gives the examples. Frameworks come before their language.
 const LANGUAGES: [Language; 10] = [
     Language {
         name: "Django",
@@ -119,7 +119,7 @@ pub fn found(root: &Path) -> Vec<Language> {
 }
 
 impl Language {
-    /// The same with the command that this project's tests are run by.
+    /// The same with this project's test command.
     fn tested_in(self, root: &Path) -> Self {
         let fits = |(file, word, _): &&(&str, &str, _)| {
             fs::read(root.join(file)).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(word))

@@ -1,4 +1,4 @@
-//! What would be written, shown before it is.
+//! The plan of changes, which is shown before it is applied.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,21 +13,21 @@ use serde_json::{Value, json};
 use super::receipts::Receipts;
 use crate::output::Style;
 
-/// So many lines of a file that is made or removed are shown.
+/// How many lines of a created or removed file are shown.
 const WHOLE_ROWS: usize = 24;
 
-/// Everything that is to be written, and what a person should know.
+/// All changes, and notes for a person.
 #[derive(Debug, Default)]
 pub struct Plan {
     files: Vec<FileStep>,
-    /// Files in which something is put in and taken out again without anything being kept.
+    /// Files that can be changed and restored without a receipt.
     edits: Vec<Change>,
     hooks: HookPlan,
-    /// What a person should know.
+    /// Notes for a person.
     pub notes: Vec<String>,
     /// Agents whose hooks are, or will be, installed.
     pub agents: Vec<Agent>,
-    /// For whom files of settings are there afterwards, and for whom not any more.
+    /// Which agents read a settings file afterwards, and which no longer do.
     pub readers: Vec<(PathBuf, Agent, bool)>,
 }
 
@@ -36,7 +36,7 @@ pub struct Plan {
 pub struct FileStep {
     /// Before and after.
     pub change: Change,
-    /// What to keep for undoing it; `None` drops what was kept.
+    /// The receipt for undoing it; `None` drops the receipt.
     pub receipt: Option<Receipt>,
 }
 
@@ -50,7 +50,8 @@ pub enum Shown<'a> {
 }
 
 impl Plan {
-    /// Adds a file, unless it stays as it is or is already planned: a home directory that is a project has one file for both.
+    /// Adds a file, unless it is unchanged or already planned: a home directory that is a project has one file
+    /// for both.
     pub fn add(&mut self, step: FileStep) {
         let planned = self.files.iter().any(|other| other.change.path == step.change.path);
         if !planned && !step.change.is_empty() {
@@ -58,14 +59,14 @@ impl Plan {
         }
     }
 
-    /// Adds a file that says itself what it was before.
+    /// Adds a file change that can be undone without a receipt.
     pub fn rewrite(&mut self, change: Change) {
         if !change.is_empty() {
             self.edits.push(change);
         }
     }
 
-    /// Changes what a planned file is to say; `false` when it is not planned.
+    /// Changes the new text of a planned file; `false` when it is not planned.
     pub fn edit(&mut self, path: &Path, change: impl Fn(&str) -> String) -> bool {
         let Some(step) = self.files.iter_mut().find(|step| step.change.path == path) else { return false };
         step.change.after = step.change.after.as_deref().map(change);
@@ -95,7 +96,7 @@ impl Plan {
         self.changes().map(|change| change.diff(style)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Writes it. Directories that had to be made are remembered, so that undoing removes them.
+    /// Applies it. Created directories are recorded, so that undoing removes them.
     pub fn apply(&self, receipts: &mut Receipts) -> Result<()> {
         for step in &self.files {
             let path = &step.change.path;
@@ -105,7 +106,7 @@ impl Plan {
                 Some(receipt) => receipts.keep(path, receipt.clone(), missing),
                 None => receipts.drop_file(path),
             }
-            // A crash between two files must not lose what was remembered of the first.
+            // A crash between two files must not lose the receipt of the first.
             receipts.save()?;
         }
         for (file, agent, still) in &self.readers {
@@ -161,7 +162,7 @@ impl<'a> Shown<'a> {
         let (old, new) = (before.unwrap_or_default(), after.unwrap_or_default());
         let mut text =
             format!("{} {}\n", style.bold(self.verb()), style.bold(&self.path().display().to_string()));
-        // A file that is all Lictor's own is shown by its beginning: a first look has to fit on a screen.
+        // Of a file that is all Lictor's own, only the beginning is shown, so that the plan fits on a screen.
         let mut rows = if self.verb() == "changed" { usize::MAX } else { WHOLE_ROWS };
         let all = old.lines().count().max(new.lines().count());
         for (index, hunk) in diff::hunks(&old, &new, 2).iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What has to be remembered to undo an installation to the last byte.
+//! Receipts: the data for undoing an installation byte for byte.
 //!
 //! A file and not an entry of a store: a store belongs to one project and may be a database that machines share, while
 //! these are files of this machine and user, most of them in no project.
@@ -28,10 +28,10 @@ pub struct Receipts {
 }
 
 impl Receipts {
-    /// Reads what was kept.
+    /// Reads the receipts.
     ///
     /// # Errors
-    /// A file that cannot be read, or that is damaged: undoing by guesswork is not undoing.
+    /// When the file cannot be read or is damaged: undoing must not guess.
     pub fn load() -> Result<Self> {
         let file = here::dirs().receipts_file();
         match fs::read_to_string(&file) {
@@ -43,7 +43,7 @@ impl Receipts {
         }
     }
 
-    /// Writes it, whole or not at all. Nothing is left behind when there is nothing to remember.
+    /// Writes the receipts atomically. Removes the file when there are none.
     pub fn save(&self) -> Result<()> {
         let file = here::dirs().receipts_file();
         let told = || format!("cannot write `{}`", file.display());
@@ -59,12 +59,12 @@ impl Receipts {
         fs::write(&half, text).and_then(|()| fs::rename(&half, &file)).with_context(told)
     }
 
-    /// What was kept for a file.
+    /// The receipt of a file.
     pub fn of(&self, file: &Path) -> Option<&Receipt> {
         self.files.get(file)
     }
 
-    /// The projects that files were written in, this one first. One whose directory is gone is not there any more.
+    /// The projects with receipts, this one first. A project whose directory is gone is left out.
     pub fn projects(&self, here: &Project) -> Vec<Project> {
         let mut found = vec![here.clone()];
         for file in self.files.keys() {
@@ -79,18 +79,18 @@ impl Receipts {
         found
     }
 
-    /// The same for a copy of one directory in another, which git made of what was committed.
+    /// The same for a copy of a directory that git created from a commit.
     pub fn as_below(&self, from: &Path, to: &Path) -> Self {
         let copied = self.files.iter().filter_map(|(file, receipt)| {
             let below = file.strip_prefix(from).ok()?;
             Some((to.join(below), receipt.clone()))
         });
-        // What was written there by itself has its own.
+        // Files that were written there directly have their own receipts.
         let files = copied.chain(self.files.clone()).collect();
         Self { files, ..Self::default() }
     }
 
-    /// Keeps the receipt of a file and the directories that had to be made for it.
+    /// Stores the receipt of a file and the directories created for it.
     pub fn keep(&mut self, file: &Path, receipt: Receipt, made: Vec<PathBuf>) {
         self.files.insert(file.to_owned(), receipt);
         self.made(made);
@@ -112,7 +112,7 @@ impl Receipts {
         self.agents.get(file).is_some_and(|agents| agents.contains(agent.name()))
     }
 
-    /// Keeps that a file is there for an agent, or that it is not any more.
+    /// Records whether an agent reads a file.
     pub fn reads(&mut self, file: &Path, agent: Agent, still: bool) {
         let agents = self.agents.entry(file.to_owned()).or_default();
         if still {
@@ -125,7 +125,7 @@ impl Receipts {
         }
     }
 
-    /// Removes the directories that were made and are empty again.
+    /// Removes created directories that are empty again.
     pub fn remove_directories(&mut self) {
         // Children sort after their parents.
         let made: Vec<PathBuf> = self.directories.iter().rev().cloned().collect();

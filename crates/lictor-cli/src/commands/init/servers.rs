@@ -1,4 +1,4 @@
-//! `lictor init --mcp`: Lictor before the MCP servers that agents are told of, and away from them again.
+//! `lictor init --mcp`: adds and removes the proxy for the MCP servers in agents' settings.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use lictor_agents::install::servers::ServerSettings;
 use super::agents::read;
 use super::plan::Plan;
 
-/// Plans to put Lictor before every server that is a program.
+/// Plans the proxy for every stdio server.
 pub fn wrap(plan: &mut Plan, project: &Project, binary: &Path) -> Result<()> {
     let mut found = 0;
     for settings in ServerSettings::all(&project.agent_settings()) {
@@ -26,7 +26,7 @@ pub fn wrap(plan: &mut Plan, project: &Project, binary: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Plans to take it away again, also from files that the plan changes anyway.
+/// Plans its removal, including from files that the plan already changes.
 pub fn unwrap(plan: &mut Plan, project: &Project) -> Result<()> {
     for settings in ServerSettings::all(&project.agent_settings()) {
         // A file that is not JSON was not changed by `init`.

@@ -1,4 +1,4 @@
-//! The governance.yaml that a repository begins with.
+//! The initial governance.yaml of a repository.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::plan::{FileStep, Plan};
 use super::receipts::Receipts;
 use super::{Preset, languages};
 
-/// Plans a policy file where there is none. One that is there is never touched.
+/// Plans a policy file if there is none. An existing one is never changed.
 pub fn plan(plan: &mut Plan, project: &Project, preset: Preset) -> Result<()> {
     let path = project.policy_file();
     if fs::symlink_metadata(&path).is_ok() {
@@ -22,7 +22,7 @@ pub fn plan(plan: &mut Plan, project: &Project, preset: Preset) -> Result<()> {
     Ok(())
 }
 
-/// Plans to take back what [`plan`] wrote, unless somebody has worked on it since.
+/// Plans the removal of what [`plan`] wrote, unless it has been edited since.
 pub fn take_back(plan: &mut Plan, project: &Project, receipts: &Receipts) -> Result<()> {
     let path = project.policy_file();
     let Some(receipt) = receipts.of(&path) else { return Ok(()) };
@@ -40,7 +40,7 @@ pub fn take_back(plan: &mut Plan, project: &Project, receipts: &Receipts) -> Res
     Ok(())
 }
 
-/// The text. What is not for everybody stands there as a comment, in the words of the repository's first language.
+/// The text. Optional parts are comments, with examples for the repository's first language.
 fn text(languages: &[languages::Language], preset: Preset) -> String {
     let names: Vec<&str> = languages.iter().map(|language| language.name).collect();
     let seen = if names.is_empty() { String::new() } else { format!(" Found here: {}.", names.join(", ")) };

@@ -1,5 +1,5 @@
-//! What agents want before they run the hooks: Lictor says what is missing, and adds it to the agent's own record when a
-//! person agreed.
+//! The trust that agents require before they run hooks: reports what is missing, and adds it to the agent's own
+//! record if a person agreed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use super::agents::{read, settings_of};
 use super::plan::{FileStep, Plan};
 use super::receipts::Receipts;
 
-/// How long an agent may take to list its hooks.
+/// The timeout for an agent to list its hooks.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Whether an agent runs the hooks that are installed.
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub enum Standing {
     /// It does.
     Governed,
-    /// It does not yet: why, and the one thing to do.
+    /// Not yet: the reason, and the next step.
     NotYet { why: String, next: String },
 }
 
@@ -92,7 +92,7 @@ pub fn standing(agent: Agent, scope: Scope, project: &Project) -> Result<Standin
     }
 }
 
-/// The setting that switches hooks off, and where it stands.
+/// The setting that disables hooks, and its file.
 fn switched_off(agent: Agent, place: &Where) -> Result<Option<(PathBuf, String)>> {
     for settings in Settings::read_by(agent, place, Path::exists) {
         let Some(text) = read(settings.path())? else { continue };
@@ -108,7 +108,7 @@ fn switched_off(agent: Agent, place: &Where) -> Result<Option<(PathBuf, String)>
     Ok(None)
 }
 
-/// Adds what is missing to the agent's record. What was added is told, with file and hash.
+/// Adds what is missing to the agent's record. Returns what was added, with file and hash.
 pub fn agree(agent: Agent, scope: Scope, project: &Project) -> Result<(Plan, Vec<String>)> {
     let place = project.agent_settings();
     let mut plan = Plan::default();
@@ -156,7 +156,7 @@ pub fn agree(agent: Agent, scope: Scope, project: &Project) -> Result<(Plan, Vec
     Ok((plan, told))
 }
 
-/// Takes what was added to the agent's record for this project out again.
+/// Removes what was added to the agent's record for this project.
 pub fn forget(
     plan: &mut Plan,
     agent: Agent,
@@ -214,7 +214,7 @@ fn list(program: &Path, arguments: &[&str], folder: &Path) -> Result<Vec<ListedH
         .spawn()
         .with_context(|| format!("cannot start `{}`", program.display()))?;
     let answer = converse(&mut child, folder);
-    // It has said what it had to say, or never will.
+    // It has listed its hooks, or never will.
     let _ = child.kill();
     let _ = child.wait();
     let answer = answer.with_context(|| format!("`{}` does not list its hooks", program.display()))?;

@@ -1,4 +1,4 @@
-//! `lictor mcp scan`: one look at every configured server, changing nothing.
+//! `lictor mcp scan`: inspects every configured server, changing nothing.
 
 use std::fs;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::here;
 use crate::output;
 
-/// How long a server may take to say what it has. Some are fetched first.
+/// The timeout for a server to list its tools. Some are downloaded first.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Look at every MCP server that agents are told of.
@@ -33,7 +33,7 @@ pub struct ScanArgs {
     common: Common,
 }
 
-/// What came of one server.
+/// The result for one server.
 struct Looked {
     agent: String,
     file: String,
@@ -135,7 +135,7 @@ fn shown(looked: &[Looked]) -> String {
     if looked.iter().any(|one| !one.server.wrapped && !one.server.command.is_empty()) {
         text += "\n`lictor init --mcp` puts Lictor before them\n";
     }
-    // Names and texts are written by servers and settings.
+    // Names and texts come from servers and settings.
     let lines: Vec<String> = text.lines().map(|line| lictor_core::text::clean(line, usize::MAX)).collect();
     format!("{}\n", lines.join("\n"))
 }

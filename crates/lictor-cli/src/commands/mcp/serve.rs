@@ -1,4 +1,4 @@
-//! `lictor mcp serve`, and servers that are reached by an address: the server's program speaks HTTP.
+//! `lictor mcp serve`, and servers with a URL: HTTP is implemented in `lictor-server`.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -73,7 +73,7 @@ pub fn run(args: &ServeArgs) -> Result<Exit> {
     Err(command.exec()).context("`lictor-server` cannot be started")
 }
 
-/// Becomes what stands between a client on standard streams and a server at an address.
+/// Executes the proxy between a client on stdio and a server with a URL.
 pub fn on_stdio(name: &str, url: &str, headers: &[String], cwd: &Path) -> Result<Exit> {
     let mut command = program("run", cwd)?;
     command.arg("--name").arg(name);

@@ -1,4 +1,4 @@
-//! The judges of projects: the current policy of each over a store in memory, ready for the calls of transcripts.
+//! Runtimes of projects for judging transcripts: the current policy of each with an in-memory store.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,12 +16,12 @@ use super::{RECORDS, Stage, forget_questions};
 use crate::here;
 use crate::time_format;
 
-/// So many projects are kept ready to judge at a time.
+/// How many projects are cached.
 const PROJECTS: usize = 16;
-/// So many directories are remembered with the project that they belong to.
+/// How many directories are cached with their project.
 const DIRECTORIES: usize = 4_096;
 
-/// The judge of each project, as long as it is needed.
+/// The cached judge of each project.
 pub(super) struct Judges<'a> {
     policy: Option<&'a Path>,
     ready: HashMap<PathBuf, Judge>,
@@ -43,7 +43,7 @@ impl<'a> Judges<'a> {
         Self { policy, ready: HashMap::new(), roots: HashMap::new(), session: 0 }
     }
 
-    /// What follows belongs to another session: nothing is known of those before.
+    /// Starts another session: the state of earlier ones is dropped.
     pub(super) fn next_session(&mut self) {
         self.session += 1;
     }
@@ -77,7 +77,7 @@ impl<'a> Judges<'a> {
         root
     }
 
-    /// Those of other sessions go first, so that what is known of this one does not depend on who came before.
+    /// Evicts judges of other sessions first, so that this session's state does not depend on earlier sessions.
     fn make_room(&mut self) {
         if self.ready.len() >= PROJECTS {
             self.ready.retain(|_, judge| judge.session == self.session);
@@ -87,7 +87,7 @@ impl<'a> Judges<'a> {
         }
     }
 
-    /// Judges a call and counts it. The project that it belongs to comes back.
+    /// Judges a call and counts it. Returns its project.
     pub(super) fn call(&mut self, action: &Action, summary: &mut Summary) -> Result<PathBuf> {
         let (judge, root) = self.of(&action.cwd)?;
         judge.stage.now.store(action.at.0, Ordering::Relaxed);

@@ -1,7 +1,8 @@
-//! Every transcript on this machine against the current policy: what Lictor would have stopped before it was there.
+//! Judges every transcript on this machine with the current policy: what Lictor would have stopped before it was
+//! installed.
 //!
-//! Sessions are judged side by side, each from an empty store, and counted in the order in which they were found: what
-//! comes out does not depend on who judged what.
+//! Sessions are judged in parallel, each with an empty store, and counted in the order of discovery: the result
+//! does not depend on scheduling.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::num::NonZero;
@@ -23,12 +24,12 @@ use crate::output;
 use crate::progress::Progress;
 use crate::time_format;
 
-/// So many threads judge at most: each keeps policies ready.
+/// The maximum number of threads: each caches policies.
 const THREADS: usize = 8;
-/// So many calls wait for their end. Some agents never say how one ended.
+/// How many calls without an outcome are kept. Some agents never report outcomes.
 const OPEN: usize = 256;
 
-/// What the transcripts came to.
+/// The result of the transcripts.
 #[derive(Default)]
 pub struct Past {
     /// Of the decisions.
@@ -37,7 +38,7 @@ pub struct Past {
     pub transcripts: u64,
     /// Of which projects there were calls.
     pub projects: BTreeSet<PathBuf>,
-    /// What could not be read.
+    /// How many lines could not be read.
     pub damaged: u64,
     /// The time was over first.
     pub unfinished: bool,
@@ -53,7 +54,7 @@ impl Past {
     }
 }
 
-/// Judges every call since then in these directories, or in the places where agents keep transcripts.
+/// Judges every call since `since` in these directories, or where agents keep transcripts.
 pub fn judge(
     directories: &[PathBuf],
     since: Option<Timestamp>,
@@ -122,7 +123,7 @@ struct Work<'a> {
     joined: Mutex<Joined>,
 }
 
-/// What was judged so far: sessions are joined in their order, whoever is done first.
+/// The joined results so far: sessions are joined in order, whichever finishes first.
 #[derive(Default)]
 struct Joined {
     past: Past,
@@ -156,7 +157,7 @@ impl Work<'_> {
             judges.next_session();
             let judged = self.session(session, &mut judges);
             if judged.is_err() {
-                // Nobody begins another one.
+                // Stops the other threads from starting another session.
                 self.next.store(self.sessions.len(), Ordering::Relaxed);
             }
             self.joined.lock().unwrap_or_else(PoisonError::into_inner).add(place, judged?);
@@ -186,7 +187,7 @@ impl Work<'_> {
         let since = self.since;
         let read = transcript.read(|entry| {
             match entry {
-                // What says no time counts: it lies in a file that was written since.
+                // An entry without a time counts: its file was written since then.
                 Entry::Call(action) if since.is_some_and(|since| action.at.0 > 0 && action.at < since) => {}
                 Entry::Call(action) => match judges.call(&action, &mut past.summary) {
                     Ok(root) => {
@@ -213,14 +214,14 @@ impl Work<'_> {
         if let Some(error) = failed {
             return Err(error);
         }
-        // One that cannot be opened must not hide the others.
+        // An unreadable file must not hide the others.
         past.damaged += read.map_or(1, |tally| tally.damaged);
         past.transcripts += 1;
         Ok(())
     }
 }
 
-/// Calls whose end was not told yet, the oldest first.
+/// Calls without an outcome, oldest first.
 #[derive(Default)]
 struct Open(VecDeque<Action>);
 
@@ -241,8 +242,8 @@ impl Open {
     }
 }
 
-/// What `init` may say before anything is installed: how many calls agents made in the last 30 days, and how many would
-/// have been stopped. `None` when there is nothing to say. Looks no longer than a few seconds.
+/// The note of `init` before the installation: how many calls agents made in the last 30 days, and how many would
+/// have been stopped. `None` if there were none. Takes at most a few seconds.
 pub fn offer() -> Option<String> {
     let since = time_format::now().plus_millis(-30 * 86_400_000);
     let progress = Progress::new("looking at what agents did");
@@ -261,7 +262,7 @@ pub fn offer() -> Option<String> {
     ))
 }
 
-/// What was read, in one line.
+/// A summary of what was read, in one line.
 pub fn closing(past: &Past) -> String {
     let mut text = format!("{} read", output::count(past.transcripts, "transcript"));
     if past.damaged > 0 {

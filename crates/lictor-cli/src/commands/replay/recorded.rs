@@ -1,4 +1,4 @@
-//! Lictor's own log, read from its beginning to its end without holding more of it than a page.
+//! Reads Lictor's own log from start to end, one page at a time.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,10 +13,10 @@ use crate::progress::Progress;
 
 /// So many records are read at a time.
 const PAGE: usize = 500;
-/// So many judged actions are remembered until their outcome is read.
+/// How many judged actions are kept until their outcome is read.
 const AWAITED: usize = 4_096;
 
-/// Hands judgements and outcomes of the log to `f`, in order.
+/// Calls `f` with the judgements and outcomes of the log, in order.
 pub(super) fn each(
     store: &dyn Store,
     session: Option<&SessionKey>,
@@ -56,7 +56,7 @@ struct Awaited {
 }
 
 impl Awaited {
-    /// What a record says that happened.
+    /// The event of a record.
     fn past(&mut self, record: &Record) -> Option<Past> {
         match record.kind.as_str() {
             kind::EVALUATED => {

@@ -1,4 +1,4 @@
-//! Single transcripts in place of Lictor's own log.
+//! Reads single transcripts instead of Lictor's own log.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use super::Past;
 use crate::exit;
 use crate::output;
 
-/// Hands the tool calls of these files to `f`, in order. Lines that cannot be read are passed over and counted.
+/// Calls `f` with the tool calls of these files, in order. Unreadable lines are skipped and counted.
 pub(super) fn each(files: &[PathBuf], mut f: impl FnMut(Past)) -> Result<()> {
     let mut damaged = 0;
     for file in files {

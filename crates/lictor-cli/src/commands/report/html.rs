@@ -1,4 +1,4 @@
-//! A report as one page: no script, nothing loaded from elsewhere, plots as SVG.
+//! A report as one HTML page: no script, no external resources, plots as SVG.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::time_format;
 /// How large the plot of days is.
 const WIDE: u64 = 720;
 const HIGH: u64 = 160;
-/// How much of it a day takes at most, and the name of a day at least.
+/// The maximum width of a day's column, and the minimum width of its label.
 const COLUMN: u64 = 60;
 const NAME: u64 = 70;
 /// So many rules are plotted.
@@ -102,7 +102,7 @@ pub(super) fn page(report: &Report) -> String {
 fn days(report: &Report) -> String {
     let days = &report.summary.days;
     let most = days.values().map(|counts| counts.calls).max().unwrap_or(0).max(1);
-    // A few days take little room, so that their names stay readable on a narrow screen.
+    // The plot is narrow for few days, so that labels stay readable on a small screen.
     let wanted = (days.len() as u64 * (COLUMN + 12)).clamp(NAME, WIDE);
     let step = wanted / (days.len() as u64).max(1);
     let mut out = format!(
@@ -132,7 +132,7 @@ fn days(report: &Report) -> String {
                 escaped(day)
             );
         }
-        // As many names as fit beside each other.
+        // As many labels as fit side by side.
         if (index as u64).is_multiple_of(NAME.div_ceil(step.max(1)).max(1)) {
             let _ = writeln!(out, "<text x=\"{left}\" y=\"{}\">{}</text>", HIGH + 14, escaped(day));
         }

@@ -51,7 +51,7 @@ pub(super) fn page(report: &Report) -> String {
     text
 }
 
-/// Text that cannot end a cell or begin anything else.
+/// Text that cannot end a cell or start other markup.
 fn cell(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Inside of `lictor run`: this process's command is handed to the guardian.
+//! Inside `lictor run`: forwards this process's command to the guardian.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,10 +13,10 @@ use lictor_run::{RunError, client};
 use crate::exit::Exit;
 use crate::output;
 
-/// Commands outside take as long as they take.
+/// The timeout for commands that run outside.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Hands this process's command to the guardian, when there is one, and ends as it says.
+/// Forwards this process's command to the guardian, if there is one, and returns its exit code.
 pub fn handed_over(args: &[OsString]) -> Option<u8> {
     let socket = client::guardian()?;
     let args: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
@@ -43,10 +43,10 @@ pub fn handed_over(args: &[OsString]) -> Option<u8> {
     ))
 }
 
-/// Asks the guardian on behalf of this process.
+/// Sends a request of this process to the guardian.
 ///
 /// # Errors
-/// When there is no answer in time: the caller has to block.
+/// When there is no response in time: the caller has to block.
 pub fn ask(socket: &Path, args: Vec<String>, stdin: Vec<u8>, patience: Duration) -> Result<Answer, RunError> {
     let cwd = env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
     let names = HookEnv::VARIABLES.into_iter().chain(PASSED);

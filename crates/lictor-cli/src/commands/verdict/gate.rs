@@ -82,7 +82,7 @@ pub fn run(args: &GateArgs, cwd: &Path, json: bool) -> Result<Exit> {
             render::github::gate(event.name(), &outcome)
         }
     };
-    // A hook's words belong on standard error; what a program asked for belongs on standard output.
+    // A hook's message goes to standard error; requested output goes to standard output.
     if format == FormatArg::Text && outcome.exit_code() != 0 {
         output::tell(&text);
     } else {
@@ -95,7 +95,7 @@ pub fn run(args: &GateArgs, cwd: &Path, json: bool) -> Result<Exit> {
     })
 }
 
-/// What is pushed: git says so on standard input, the pre-commit framework in the environment.
+/// The pushed refs: from git on standard input, from the pre-commit framework in the environment.
 fn pushed() -> Result<Vec<PushedRef>> {
     let of = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     if let Some(local) = of("PRE_COMMIT_TO_REF") {
@@ -112,7 +112,7 @@ fn append(file: &Path, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// What is happening, on a terminal.
+/// Shows progress on a terminal.
 pub fn live(progress: &Progress<'_>) {
     if !std::io::stderr().is_terminal() {
         return;
@@ -143,7 +143,7 @@ fn after_commit(cwd: &Path) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// One plan by its level, as far as the record goes.
+/// Judges one plan by its level, from the record alone.
 fn one_plan(plan: &str, cwd: &Path, json: bool) -> Result<Exit> {
     let verdict = super::ledger(cwd, false)?.reading().verdict(plan)?;
     let text = if json { render::json::verdict(&verdict, |_| &[]) } else { render::text::explain(&verdict) };

@@ -153,7 +153,7 @@ fn read(args: &ImportArgs, text: &str, ledger: &ProjectLedger) -> Result<Vec<Cla
     })
 }
 
-/// SARIF is one object over many lines; broken SARIF is still SARIF, so that what is wrong with it can be said.
+/// SARIF is one object over many lines; invalid SARIF still counts as SARIF, so that its error can be reported.
 fn format_of(text: &str) -> TransferFormat {
     let text = text.trim_start_matches('\u{feff}');
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
