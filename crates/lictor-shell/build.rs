@@ -318,7 +318,11 @@ fn variables(file: &Path) -> String {
 fn words(file: &Path) -> String {
     let mut out = String::new();
     for (name, words) in &yaml::<BTreeMap<String, String>>(file) {
-        let words: Vec<&str> = words.split_whitespace().collect();
+        // A list with one entry a line may have blanks in them.
+        let words: Vec<&str> = match words.trim().contains('\n') {
+            true => words.trim().lines().collect(),
+            false => words.split_whitespace().collect(),
+        };
         let name = name.to_ascii_uppercase();
         writeln!(out, "pub(crate) static {name}: &[&str] = &{words:?};").expect("a string takes text");
     }

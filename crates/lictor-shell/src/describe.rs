@@ -27,7 +27,7 @@
 //! (files), `runs` (words of another program), `shell` and `sql` (text), `code: {python: -c}`, `reaches posts` (hosts),
 //! `uploads` (files that leave), `serves` (a directory for others), `formats` (disks). A place is an operand by number
 //! (`2`, `2..`, `last`, `..last`), `rest` (behind the words; `rest+1` skips one), `behind:-e|--` (all words behind one of these), an option (`-o|--output`), a setting
-//! (`of=`), `@` (what `@file` names), `any` (every word and value), `stdin`, `disks`, a path of its own (`~/.x/{2}`) or any
+//! (`of=`, `--eval:`), `@` (what `@file` names), `any` (every word and value), `stdin`, `disks`, a path of its own (`~/.x/{2}`) or any
 //! other text of its own (`=s3.amazonaws.com`).
 //!
 //! `is: takes-trees filters` says what is true of every call, for readers of whole lines: see [`Trait`].

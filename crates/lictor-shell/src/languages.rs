@@ -354,29 +354,10 @@ fn with_environment<'b>(body: &'b str, call: &Call<'_>) -> std::borrow::Cow<'b, 
     out
 }
 
-/// How languages that are not read spell the home directory.
-const HOMES: [&str; 15] = [
-    "os.home",
-    "$env(HOME)",
-    "$::env(HOME)",
-    "$ENV{HOME}",
-    "System.getProperty(\"user.home\")",
-    "System.getenv(\"HOME\")",
-    "Platform.environment[\"HOME\"]",
-    "Platform.environment['HOME']",
-    "os.Getenv(\"HOME\")",
-    "Sys.getenv(\"HOME\")",
-    "Sys.getenv \"HOME\"",
-    "getenv(\"HOME\")",
-    "ENV[\"HOME\"]",
-    "homedir()",
-    "NSHomeDirectory()",
-];
-
 /// A body with a tilde in place of the home directory: as a text of its own, or within one.
 fn with_home(body: &str) -> std::borrow::Cow<'_, str> {
     let mut out = std::borrow::Cow::Borrowed(body);
-    for home in HOMES.iter().filter(|home| body.contains(**home)) {
+    for home in crate::words::CODE_HOMES.iter().filter(|home| body.contains(**home)) {
         let inside = format!("${{{home}}}");
         let plain = if home.starts_with('$') { "~" } else { "\"~\"" };
         out = out.replace(&inside, "~").replace(home, plain).into();

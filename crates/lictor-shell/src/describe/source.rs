@@ -356,6 +356,10 @@ fn place(word: &str) -> Result<Place, Error> {
         "disks" => Place::Disks,
         _ if word.starts_with(['/', '~', '.']) => Place::Path(Cow::Owned(word.to_owned())),
         _ if word.starts_with('=') => Place::Path(Cow::Owned(word.trim_start_matches('=').to_owned())),
+        // `--eval:code`, `of=file`
+        _ if word.ends_with(':') || word.ends_with('=') && !word.starts_with('-') => {
+            Place::Setting(Cow::Owned(word.to_owned()))
+        }
         _ if word.starts_with('-') => Place::Option(given(word)?.names),
         _ if word.ends_with('=') => Place::Setting(Cow::Owned(word.to_owned())),
         _ if word.starts_with("behind:") => {

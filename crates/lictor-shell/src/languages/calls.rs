@@ -2,6 +2,8 @@
 //!
 //! The same few words do that nearly everywhere (`system("…")`, `exec.Command("rm", …)`, `remove_dir_all("…")`).
 
+use std::collections::BTreeMap;
+
 use lictor_core::facts::Access;
 
 use super::tokens::{Syntax, Token, tokens};
@@ -64,6 +66,7 @@ pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) -> bool {
         patterns: false,
     };
     let Some(all) = tokens(body, syntax, MOST) else { return true };
+    let named = named(&all);
     let mut unexplained = false;
     for (at, token) in all.iter().enumerate() {
         let rest = all.get(at + 1..).unwrap_or_default();
@@ -90,10 +93,10 @@ pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) -> bool {
                                 report.then_shell(&Arg::literal(text), &[], call.program);
                                 true
                             }
-                            None => perform(Act::Run, name, rest, call, report),
+                            None => perform(Act::Run, name, rest, &named, call, report),
                         }
                     }
-                    Some(act) => perform(act, name, rest, call, report),
+                    Some(act) => perform(act, name, rest, &named, call, report),
                     None => !super::broken::is_danger(name),
                 };
                 unexplained |= !explained;
@@ -153,17 +156,111 @@ fn text(token: &Token) -> Option<&str> {
     }
 }
 
+/// Names that stand for a text: `h, _ := "~"`, `let h = "~"`, `d := filepath.Join(h, "x")`. The last text counts.
+fn named(all: &[Token]) -> BTreeMap<&str, String> {
+    let mut named: BTreeMap<&str, String> = BTreeMap::new();
+    for (at, token) in all.iter().enumerate() {
+        let (Token::Sign('='), Some(behind)) = (token, all.get(at + 1..)) else { continue };
+        // `==`, `=>`.
+        if matches!(behind.first(), Some(Token::Sign('=' | '>'))) {
+            continue;
+        }
+        let front = all.get(..at).unwrap_or_default();
+        let front = front.strip_suffix(&[Token::Sign(':')]).unwrap_or(front);
+        // `h, err :=`: what may go wrong comes second.
+        let name = match front {
+            [.., Token::Word(name), Token::Sign(','), Token::Word(_)] | [.., Token::Word(name)] => name,
+            _ => continue,
+        };
+        let statement =
+            behind.iter().take(MOST_WORDS).position(|token| matches!(token, Token::Sign(';' | '\n')));
+        let statement = behind.get(..statement.unwrap_or(behind.len().min(MOST_WORDS))).unwrap_or_default();
+        let mut texts = Texts { named: &named, found: Vec::new(), joins: false };
+        for (at, token) in statement.iter().enumerate() {
+            texts.take(token, statement.get(..at));
+        }
+        if let [only] = texts.found.as_slice() {
+            let only = only.clone();
+            named.insert(name, only);
+        }
+    }
+    named
+}
+
+/// Texts among the tokens of a call, with what names stand for put in their place and parts of paths put together.
+struct Texts<'t> {
+    named: &'t BTreeMap<&'t str, String>,
+    found: Vec<String>,
+    /// What comes next is a part of the path before.
+    joins: bool,
+}
+
+impl Texts<'_> {
+    /// Takes a token. Says whether it is a word that stands for nothing known.
+    fn take(&mut self, token: &Token, before: Option<&[Token]>) -> bool {
+        let adds = matches!(before, Some([.., Token::Sign('+')]));
+        // `getHomeDir() / "x"`
+        let slash = matches!(before, Some([.., Token::Sign('/')]));
+        match token {
+            Token::Text(text, _) => {
+                let mut text = text.clone();
+                for (name, value) in self.named {
+                    text = text.replace(&format!("{{{name}}}"), value);
+                }
+                self.put(&text, adds, slash);
+                false
+            }
+            Token::Word(word) => {
+                let (owner, function) = word.rsplit_once(['.', ':']).unwrap_or(("", word));
+                let owner = owner.trim_end_matches(':');
+                let joins = crate::words::CODE_JOINS.contains(&function);
+                let value = self.named.get(word.as_str()).or_else(|| self.named.get(owner));
+                match value.cloned() {
+                    Some(value) => self.put(&value, adds, slash),
+                    None if !joins => return true,
+                    None => {}
+                }
+                self.joins |= joins;
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn put(&mut self, text: &str, adds: bool, slash: bool) {
+        let room = self.found.len() < MOST_WORDS;
+        match self.found.last_mut() {
+            // `format!("{}/x", h)`, `Sprintf("%s/x", h)`
+            Some(last) if last.contains("{}") => *last = last.replacen("{}", text, 1),
+            Some(last) if last.contains("%s") => *last = last.replacen("%s", text, 1),
+            Some(last) if adds => last.push_str(text),
+            Some(last) if (self.joins || slash) && !text.starts_with(['/', '~']) => {
+                *last = format!("{}/{text}", last.trim_end_matches('/'));
+            }
+            _ if room => self.found.push(text.to_owned()),
+            _ => {}
+        }
+    }
+}
+
 /// Takes the literal arguments of a call. `false` when what it does cannot be told from them.
-fn perform(act: Act, name: &str, rest: &[Token], call: &Call<'_>, report: &mut Report) -> bool {
+fn perform(
+    act: Act,
+    name: &str,
+    rest: &[Token],
+    named: &BTreeMap<&str, String>,
+    call: &Call<'_>,
+    report: &mut Report,
+) -> bool {
     let rest = match rest {
         [Token::Sign('!' | '?'), rest @ ..] => rest,
         rest => rest,
     };
     let mut depth = 0_u32;
-    let mut literal: Vec<&str> = Vec::new();
+    let mut texts = Texts { named, found: Vec::new(), joins: false };
     let mut certain = true;
     let chained = name.ends_with("::new");
-    for token in rest.iter().take(MOST_WORDS * 4) {
+    for (at, token) in rest.iter().enumerate().take(MOST_WORDS * 4) {
         match token {
             Token::Sign('(' | '[' | '{') => depth += 1,
             Token::Sign(')' | ']' | '}') => {
@@ -174,15 +271,16 @@ fn perform(act: Act, name: &str, rest: &[Token], call: &Call<'_>, report: &mut R
             }
             Token::Sign(';') => break,
             Token::Sign('\n') if depth == 0 && !chained => break,
-            Token::Text(text, _) if literal.len() < MOST_WORDS => literal.push(text),
+            Token::Text(..) => _ = texts.take(token, rest.get(..at)),
             // `paste("rm", x)`: what is put together is not known. `c("a", "b")` and names of options are.
             Token::Word(word) => {
-                certain &= chained || crate::words::CALL_OPTIONS.contains(&word.as_str());
+                let unknown = texts.take(token, rest.get(..at));
+                certain &= !unknown || chained || crate::words::CALL_OPTIONS.contains(&word.as_str());
             }
-            Token::Number(_) | Token::Sign(_) | Token::Command(_) | Token::Text(..) => {}
+            Token::Number(_) | Token::Sign(_) | Token::Command(_) => {}
         }
         if depth == 0
-            && literal.len() == 1
+            && texts.found.len() == 1
             && !matches!(token, Token::Sign('('))
             && !chained
             && act == Act::Delete
@@ -190,6 +288,7 @@ fn perform(act: Act, name: &str, rest: &[Token], call: &Call<'_>, report: &mut R
             break;
         }
     }
+    let literal: Vec<&str> = texts.found.iter().map(String::as_str).collect();
     let Some((first, more)) = literal.split_first() else {
         // A mention without arguments (`import "os/exec"`, `run(`…`)`) runs nothing by itself.
         return act == Act::Run

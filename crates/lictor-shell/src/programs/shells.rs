@@ -192,7 +192,7 @@ fn interpret(call: &Call<'_>, report: &mut Report, language: &'static str) {
         run_script(report, preload, Some(language));
     }
     // Compilers that can also evaluate: their other words name no script.
-    if matches!(call.program, "ghc" | "crystal" | "swift" | "nim") {
+    if matches!(call.program, "ghc" | "crystal" | "swift") {
         if let Some(body) = options.operands.get(1).filter(|_| !ran && options.word(0) == "eval") {
             report.then_code(language, body);
         }

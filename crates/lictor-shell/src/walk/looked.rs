@@ -216,11 +216,14 @@ fn awk(args: &[&str]) -> Shows {
     });
     let program = args.iter().find(|arg| arg.contains('{'));
     let (Some("="), Some(program)) = (separator, program) else { return Shows::Content };
-    let mut fields = program.split('$').skip(1);
-    let first = fields.clone().count() > 0
-        && fields.all(|rest| {
+    let parts: Vec<&str> = program.split('$').collect();
+    let first = parts.len() > 1
+        && parts.windows(2).all(|pair| {
+            let [front, rest] = pair else { return true };
             let digits: String = rest.chars().take_while(char::is_ascii_alphanumeric).collect();
-            digits == "1"
+            // `length($2)`: how long a secret is says little about it.
+            let measured = front.trim_end().trim_end_matches('(').trim_end().ends_with("length");
+            digits == "1" || measured && rest.strip_prefix(&*digits).is_some_and(|rest| rest.starts_with(')'))
         });
     let bare = program.split("print").skip(1).any(|rest| {
         let rest = rest.strip_prefix('f').unwrap_or(rest).trim_start();

@@ -108,15 +108,20 @@ pub(super) fn fetch(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     if name == "pull" && options.has(&["no-verify"]) {
         report.git(GitEffect::SkipHooks, Some("pull"));
     }
+    let from = options.operands.first().and_then(Arg::known).unwrap_or_default();
+    // This repository: what its branches have, hooks have seen.
+    let here = matches!(from, "." | "./");
     // Commits that were made in another directory, where no hook of this repository ran.
-    let local = options.operands.first().and_then(Arg::known).is_some_and(|from| {
-        from.starts_with(['/', '.', '~']) || from.starts_with("file:") || from.ends_with(".bundle")
+    let local = from.starts_with(['/', '.', '~']) || from.starts_with("file:") || from.ends_with(".bundle");
+    let mut branches = options.operands.iter().skip(1).filter_map(Arg::known).filter(|refs| {
+        refs.split_once(':').is_some_and(|(_, to)| !to.is_empty() && !to.contains("remotes/"))
     });
-    let into_branch =
-        options.operands.iter().skip(1).filter_map(Arg::known).any(|refs| {
-            refs.split_once(':').is_some_and(|(_, to)| !to.is_empty() && !to.contains("remotes/"))
-        });
-    if local && (name == "pull" || name == "fetch" && into_branch) {
+    if here {
+        let forced = |refs: &&str| refs.starts_with('+') || options.has(&["f", "force"]);
+        if let Some((_, branch)) = branches.find(forced).and_then(|refs| refs.split_once(':')) {
+            report.git(GitEffect::DiscardCommits, Some(branch));
+        }
+    } else if local && (name == "pull" || name == "fetch" && branches.next().is_some()) {
         report.git(GitEffect::SkipHooks, Some(name));
     }
     let at = match (name, options.word(0)) {

@@ -203,10 +203,6 @@ pub(super) fn stash(git: &Git<'_, '_>, report: &mut Report) {
     if sub == Some("show") {
         super::shown::paths(git, report, options.from(1));
     }
-    // A commit that no hook saw.
-    if sub == Some("store") {
-        report.git(GitEffect::SkipHooks, Some("stash store"));
-    }
     if let Some("drop" | "clear") = sub {
         let target =
             git.args.iter().filter_map(Arg::known).find(|word| !matches!(*word, "drop" | "clear" | "-q"));
