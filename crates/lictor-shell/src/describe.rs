@@ -87,6 +87,8 @@ pub enum Style {
     First,
     /// A single dash starts a long name.
     SingleDash,
+    /// The same in letters of any case, cut short where that is clear, and `/s` for `-s`.
+    Cmdlet,
 }
 
 /// How a program spells options.

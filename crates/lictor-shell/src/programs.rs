@@ -127,7 +127,9 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     lictor::installed(&call, report);
     git::made::by_program(&call, report);
     // Git's commands are programs of their own too.
-    if let Some(command) = name.strip_prefix("git-").filter(|_| entry.is_none()) {
+    if let Some(command) =
+        name.strip_prefix("git-").filter(|_| entry.is_none_or(|entry| entry.program.rules.is_empty()))
+    {
         let mut argv = vec![Arg::literal("git"), Arg::literal(command)];
         argv.extend(call.args.iter().cloned());
         report.then_argv(&argv, "git");
@@ -227,6 +229,17 @@ pub(crate) fn read_secret(call: &Call<'_>, report: &mut Report, file: &Arg) {
 #[must_use]
 pub fn is(program: &str, wanted: Trait) -> bool {
     table::is(program, wanted)
+}
+
+/// The options and operands of a call, as the program's description spells them.
+fn parsed(call: &Call<'_>) -> options::Options {
+    spelling(call).parse(call.args)
+}
+
+/// How the program of a call spells options.
+fn spelling(call: &Call<'_>) -> options::Grammar {
+    let described = table::find(call.program).map(|entry| options::Spelling::of(&entry.program.options));
+    described.unwrap_or(options::Grammar::anywhere("", ""))
 }
 
 /// Whether the tables know a program of that name.
@@ -471,12 +484,9 @@ fn last_output(call: &Call<'_>, report: &mut Report) {
 /// values) that may stand in front of a subcommand (`git -C dir push -f` → `git push -f`).
 #[must_use]
 pub fn words(call: &Call<'_>) -> Vec<String> {
-    let grammar = match call.program {
-        "git" => Some(git::GLOBAL),
-        program => table::find(program)
-            .filter(|entry| entry.program.options.front)
-            .map(|entry| options::Spelling::of(&entry.program.options).in_front()),
-    };
+    let grammar = table::find(call.program)
+        .filter(|entry| entry.program.options.front)
+        .map(|entry| options::Spelling::of(&entry.program.options).in_front());
     let args = grammar.map_or(call.args, |grammar| grammar.behind(call.args));
     std::iter::once(call.program.to_owned())
         .chain(args.iter().map(|arg| arg.known().unwrap_or(&arg.text).to_owned()))

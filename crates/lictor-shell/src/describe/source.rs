@@ -77,7 +77,7 @@ pub enum When {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OptionsSource {
-    /// `anywhere`, `first` or `single-dash`.
+    /// `anywhere`, `first`, `single-dash` or `cmdlet`.
     pub style: Option<String>,
     /// Options with a value.
     pub values: Words,
@@ -269,14 +269,16 @@ impl OptionsSource {
             None | Some("anywhere") => Style::Anywhere,
             Some("first") => Style::First,
             Some("single-dash") => Style::SingleDash,
+            Some("cmdlet") => Style::Cmdlet,
             Some(other) => {
                 return wrong(format!(
-                    "`{other}` is no style of options; it is `anywhere`, `first` or `single-dash`"
+                    "`{other}` is no style of options; it is `anywhere`, `first`, `single-dash` or `cmdlet`"
                 ));
             }
         };
         let (mut valued, mut attached, mut long) = (String::new(), String::new(), Vec::new());
-        let is_letter = |name: &str| name.chars().count() == 1 && style != Style::SingleDash;
+        let is_letter =
+            |name: &str| name.chars().count() == 1 && !matches!(style, Style::SingleDash | Style::Cmdlet);
         for name in self.values.words() {
             let name = name.trim_start_matches('-');
             if is_letter(name) { valued.push_str(name) } else { long.push(format!("{name}=")) }

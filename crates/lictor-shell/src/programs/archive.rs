@@ -8,29 +8,11 @@ use super::secrets;
 use crate::call::{Call, Report, Stdin};
 use crate::operand::{Arg, Incoming, Known, Source};
 
-const TAR: Grammar = Grammar::anywhere(
-    "bCfFgHIKLNTVX",
-    "file= directory= exclude= exclude-from= files-from= use-compress-program= checkpoint-action= checkpoint? to-command= \
-     transform= xform= strip-components= owner= group= mode= mtime= newer= after-date= listed-incremental= info-script= \
-     new-volume-script= rsh-command= rmt-command= format= one-top-level? remove-files extract get create append update \
-     list diff compare delete concatenate catenate to-stdout overwrite keep-old-files gzip bzip2 xz zstd verbose",
-);
 /// How many folders in front of a member's name a pattern that renames members is taken to drop.
 const DEEPEST_RENAMED: usize = 3;
-const RSYNC: Grammar = Grammar::anywhere(
-    "efBTM",
-    "rsh= rsync-path= exclude= exclude-from= include= include-from= files-from= filter= log-file= backup-dir= suffix= \
-     bwlimit= max-size= min-size= max-delete= partial-dir= temp-dir= compare-dest= copy-dest= link-dest= chmod= chown= \
-     port= password-file= timeout= contimeout= out-format= info= debug= delete delete-before delete-during delete-delay \
-     delete-after delete-excluded remove-source-files dry-run archive recursive del inplace update progress verbose",
-);
-const UNZIP: Grammar = Grammar::anywhere("dPx", "");
-const UNAR: Grammar = Grammar::anywhere("oepE", "output-directory= password= encoding=");
-const JAR: Grammar = Grammar::anywhere("fCme", "file= dir= manifest=");
 
 pub(crate) fn zip(call: &Call<'_>, report: &mut Report) {
-    let options =
-        Grammar::anywhere("bnPtOxi", "move password= exclude= include= out= unzip-command=").parse(call.args);
+    let options = super::parsed(call);
     if let Some(archive) = options.operands.first().filter(|archive| archive.known() != Some("-")) {
         report.file(call, Access::Modify, &with_ending(archive, ".zip"), false);
     }
@@ -82,7 +64,7 @@ fn jar_creates(call: &Call<'_>, report: &mut Report) -> bool {
         }
     }
     let rest: Vec<Arg> = words.cloned().collect();
-    let options = JAR.parse(&rest);
+    let options = super::spelling(call).parse(&rest);
     for archive in options.values(&["file"]) {
         report.file(call, Access::Write, archive, false);
     }
@@ -98,12 +80,7 @@ pub(crate) fn unzip(call: &Call<'_>, report: &mut Report) {
     if call.program == "jar" && jar_creates(call, report) {
         return;
     }
-    let grammar = match call.program {
-        "unar" => UNAR,
-        "jar" => JAR,
-        _ => UNZIP,
-    };
-    let options = grammar.parse(call.args);
+    let options = super::parsed(call);
     if options.has(&["l", "t", "p", "z", "Z", "v", "c"]) && call.program == "unzip" {
         return;
     }
@@ -111,7 +88,7 @@ pub(crate) fn unzip(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn ar(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("", "").parse(call.args);
+    let options = super::parsed(call);
     let mode = call.args.first().map(Arg::prefix).unwrap_or_default();
     let members = options.operands.iter().skip(if mode.starts_with('-') { 1 } else { 2 });
     if mode.contains(['r', 'q']) {
@@ -124,8 +101,7 @@ pub(crate) fn ar(call: &Call<'_>, report: &mut Report) {
 
 /// `cpio`, `pax`.
 pub(crate) fn cpio(call: &Call<'_>, report: &mut Report) {
-    let letters = if call.program == "pax" { "fsbx" } else { "DEFHIOMRC" };
-    let options = Grammar::anywhere(letters, "directory= file=").parse(call.args);
+    let options = super::parsed(call);
     if options.has(&["o", "create", "p", "pass-through"]) {
         // What goes into the archive is named on standard input.
         report.lists.extend(call.source.cloned());
@@ -189,9 +165,7 @@ pub(crate) fn unsealed(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn compress(call: &Call<'_>, report: &mut Report) {
-    let options =
-        Grammar::anywhere("STOoDM", "suffix= stdout to-stdout decompress uncompress keep test list threads= output-dir-flat= output-dir-mirror= name")
-            .parse(call.args);
+    let options = super::parsed(call);
     let written = options.values(&["o", "O"]).filter(|_| matches!(call.program, "zstd" | "lz4" | "brotli"));
     written.for_each(|file| report.file(call, Access::Write, file, false));
     let quiet = options.has(&["c", "stdout", "to-stdout", "t", "test", "l", "list"]);
@@ -235,7 +209,7 @@ pub(crate) fn tar(call: &Call<'_>, report: &mut Report) {
     {
         *first = Arg::literal(format!("-{word}"));
     }
-    let options = TAR.parse(&args);
+    let options = super::spelling(call).parse(&args);
     tar_programs(&options, report);
     let directory = options.value(&["C", "directory"]).cloned();
     // star names its archive by a setting.
@@ -375,7 +349,7 @@ pub(crate) fn seven_zip(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn rsync(call: &Call<'_>, report: &mut Report) {
-    let options = RSYNC.parse(call.args);
+    let options = super::parsed(call);
     if let Some(command) = options.value(&["e", "rsh"]) {
         report.then_shell(command, &[], "rsync");
     }

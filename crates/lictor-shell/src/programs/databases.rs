@@ -119,9 +119,7 @@ pub(crate) fn mongo_script(text: &str, report: &mut Report) {
 
 /// `mongosh`.
 pub(crate) fn mongo(call: &Call<'_>, report: &mut Report) {
-    let options =
-        Grammar::anywhere("hup", "eval= host= port= username= password= authenticationDatabase= file= quiet")
-            .parse(call.args);
+    let options = super::parsed(call);
     for text in options.values(&["eval"]) {
         mongo_script(text.prefix(), report);
         // It is a runtime of its own.

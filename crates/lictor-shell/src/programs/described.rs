@@ -130,7 +130,12 @@ impl Reader<'_> {
         });
         let set = |wanted: &Given| {
             self.call.assignments.iter().any(|(name, value)| {
-                wanted.names.iter().any(|known| known == name) && value.known() == wanted.value.as_deref()
+                wanted.names.iter().any(|known| known == name)
+                    && wanted
+                        .value
+                        .as_deref()
+                        .zip(value.known())
+                        .is_some_and(|(pattern, value)| fits(pattern, value))
             })
         };
         asks || self.program.quiet.iter().any(|given| self.has(given))
@@ -404,7 +409,14 @@ impl Reader<'_> {
             Use::Owns => Access::ChangeOwner,
             Use::Wipes => Access::Destroy,
         };
-        for arg in self.found(places) {
+        let mut files = self.found(places);
+        // `gci | ri`: the names come down the pipe.
+        if let (true, true, Stdin::Names(names)) =
+            (files.is_empty(), places.contains(&Place::Stdin), self.call.stdin)
+        {
+            files.clone_from(names);
+        }
+        for arg in files {
             match arg.known() {
                 Some("") => {}
                 Some("-" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/null")

@@ -9,15 +9,6 @@ use crate::call::{Call, Report, Stdin};
 use crate::languages::sed::{self, Step};
 use crate::operand::{Arg, Listed};
 
-const SED: Grammar = Grammar::anywhere(
-    "efl",
-    "expression= file= in-place? line-length= quiet silent debug follow-symlinks posix regexp-extended separate sandbox \
-     unbuffered null-data zero-terminated",
-)
-.attached("iI");
-const AWK: Grammar = Grammar::anywhere("Ffvei", "field-separator= file= assign= source= include= lint?");
-const VIM: Grammar = Grammar::anywhere("cSTuUwWitrd", "cmd= servername= remote-send= remote-expr=");
-
 /// Editors that a person types into.
 pub(crate) fn typed(call: &Call<'_>, report: &mut Report) {
     let options =
@@ -30,7 +21,7 @@ pub(crate) fn typed(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn sed_program(call: &Call<'_>, report: &mut Report) {
-    let options = SED.parse(call.args);
+    let options = super::parsed(call);
     let in_place = options.has(&["i", "I", "in-place"]);
     let mut operands = options.operands.as_slice();
     let mut scripts: Vec<&Arg> = options.values(&["e", "expression"]).collect();
@@ -97,7 +88,7 @@ pub(crate) fn sed_program(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn awk(call: &Call<'_>, report: &mut Report) {
-    let options = AWK.parse(call.args);
+    let options = super::parsed(call);
     let mut operands = options.operands.as_slice();
     let mut programs: Vec<&Arg> = options.values(&["e", "source"]).collect();
     if programs.is_empty() && !options.has(&["f", "file"]) {
@@ -164,7 +155,7 @@ fn wipes<'a>(commands: impl Iterator<Item = &'a str>) -> bool {
 }
 
 pub(crate) fn line_editor(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("pc", "").parse(call.args);
+    let options = super::parsed(call);
     for file in &options.operands {
         match file.prefix().strip_prefix('!') {
             Some(_) => report.then_shell(&after(file, 1), &[], call.program),
@@ -269,7 +260,7 @@ fn editor_command(call: &Call<'_>, report: &mut Report, command: &str) {
 }
 
 pub(crate) fn vim(call: &Call<'_>, report: &mut Report) {
-    let options = VIM.parse(call.args);
+    let options = super::parsed(call);
     empties_by_command(call, report, &options);
     for command in options.values(&["c", "cmd", "remote-send", "remote-expr"]) {
         editor_command_arg(call, report, command);
@@ -332,11 +323,7 @@ pub(crate) fn emacs(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn patch(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere(
-        "BDdFgiopVrxYz",
-        "strip= input= directory= output= reject-file= dry-run reverse forward batch force remove-empty-files",
-    )
-    .parse(call.args);
+    let options = super::parsed(call);
     if options.has(&["dry-run", "C", "check"]) {
         return;
     }
@@ -357,7 +344,7 @@ pub(crate) fn patch(call: &Call<'_>, report: &mut Report) {
 
 /// Programs that replace a text in all files of a tree: `ruplacer --go OLD NEW DIR`, `comby OLD NEW .json -i`.
 pub(crate) fn over_tree(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("dft", "directory= exclude-dir= matcher= subvert type=").parse(call.args);
+    let options = super::parsed(call);
     let comby = call.program == "comby";
     let changes = match call.program {
         "comby" => options.has(&["i", "in-place", "n"]),

@@ -9,20 +9,6 @@ use crate::call::{Call, Report, Stdin};
 use crate::operand::{Arg, Incoming, Source};
 use crate::paths::is_stream;
 
-const COPY: Grammar = Grammar::anywhere(
-    "StgmoB",
-    "archive attributes-only backup? copy-contents debug force interactive link dereference no-clobber no-dereference \
-     preserve? no-preserve= parents recursive reflink? remove-destination sparse= strip-trailing-slashes \
-     symbolic-link suffix= target-directory= no-target-directory update? verbose one-file-system context? directory \
-     group= mode= owner= strip-program= exchange no-copy help version",
-);
-const TRUNCATE: Grammar = Grammar::anywhere("sr", "no-create io-blocks reference= size=");
-const SPLIT: Grammar = Grammar::anywhere(
-    "abClntfS",
-    "suffix-length= additional-suffix= bytes= line-bytes= numeric-suffixes? hex-suffixes? filter= lines= number= \
-     separator= prefix= digits= suffix-format=",
-);
-
 fn all(call: &Call<'_>, report: &mut Report, access: Access, args: &[Arg], recursive: bool) {
     for arg in args {
         report.file(call, access, arg, recursive);
@@ -31,7 +17,7 @@ fn all(call: &Call<'_>, report: &mut Report, access: Access, args: &[Arg], recur
 
 /// `tee`, `sponge`.
 pub(crate) fn tee(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("", "append ignore-interrupts output-error?").parse(call.args);
+    let options = super::parsed(call);
     let access = match call.stdin {
         _ if options.has(&["a", "append"]) => Access::Append,
         Stdin::Text(text) if text.is_empty() => Access::Empty,
@@ -45,7 +31,7 @@ pub(crate) fn tee(call: &Call<'_>, report: &mut Report) {
 
 /// `split`, `csplit`.
 pub(crate) fn split(call: &Call<'_>, report: &mut Report) {
-    let options = SPLIT.parse(call.args);
+    let options = super::parsed(call);
     let prefix = options.value(&["f", "prefix"]).or_else(|| options.operands.get(1));
     match prefix {
         Some(prefix) => {
@@ -79,7 +65,7 @@ pub(crate) fn attributes(call: &Call<'_>, report: &mut Report) {
 
 /// `rename`: by an expression of Perl, or from one text to another.
 pub(crate) fn rename(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("", "no-act nono verbose force symlink").parse(call.args);
+    let options = super::parsed(call);
     let expression = options.word(0).contains('/');
     if !options.has(&["n", "no-act", "nono"]) {
         let files = options.from(if expression { 1 } else { 2 });
@@ -123,7 +109,7 @@ fn renamed(call: &Call<'_>, report: &mut Report, file: &Arg, from: &str, to: &st
 
 /// `mmv 'a/*' 'b/#1'`: the last word says where everything goes.
 pub(crate) fn many_moved(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("", "").parse(call.args);
+    let options = super::parsed(call);
     if let ([.., target], false) = (options.operands.as_slice(), options.has(&["n", "t"]))
         && options.operands.len() > 1
     {
@@ -185,7 +171,7 @@ fn is_kept(options: &Options) -> bool {
 }
 
 pub(crate) fn mv(call: &Call<'_>, report: &mut Report) {
-    let options = COPY.parse(call.args);
+    let options = super::parsed(call);
     let (sources, destination) = split_destination(&options);
     if let Some(null) = destination.filter(|arg| is_null(arg)) {
         // What is moved there is gone, and with enough rights so is the device.
@@ -205,7 +191,7 @@ pub(crate) fn mv(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn cp(call: &Call<'_>, report: &mut Report) {
-    let options = COPY.parse(call.args);
+    let options = super::parsed(call);
     let installs = call.program.ends_with("install");
     if installs && options.has(&["d", "directory"]) {
         if options.has(&["m", "mode", "o", "owner", "g", "group"]) {
@@ -253,7 +239,7 @@ pub(crate) fn cp(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn ln(call: &Call<'_>, report: &mut Report) {
-    let options = COPY.parse(call.args);
+    let options = super::parsed(call);
     let (sources, destination) = split_destination(&options);
     // A link to nothing leaves the name with nothing in it.
     let access = if sources.iter().any(is_null) { Access::Empty } else { Access::Link };
@@ -276,8 +262,7 @@ pub(crate) fn ln(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn mktemp(call: &Call<'_>, report: &mut Report) {
-    let options =
-        Grammar::anywhere("p", "directory dry-run quiet suffix= tmpdir? ").attached("").parse(call.args);
+    let options = super::parsed(call);
     let template = options.word(0);
     let folder = match options.value(&["p", "tmpdir"]).and_then(Arg::known) {
         Some(folder) => folder.to_owned(),
@@ -302,7 +287,7 @@ pub(crate) fn mktemp(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn truncate(call: &Call<'_>, report: &mut Report) {
-    let options = TRUNCATE.parse(call.args);
+    let options = super::parsed(call);
     let access = match options.text(&["s", "size"]).map(|size| size.trim_start_matches(['/', '%', '='])) {
         Some(size) if size.starts_with(['+', '>']) => Access::Append,
         // The last line or a newline at the end.
@@ -352,7 +337,7 @@ pub(crate) fn dd(call: &Call<'_>, report: &mut Report) {
         }
     }
     if call.program == "ddrescue"
-        && let Some(target) = Grammar::anywhere("", "").parse(call.args).operands.get(1)
+        && let Some(target) = super::parsed(call).operands.get(1)
     {
         write_maybe_device(call, report, target, Access::Write);
     }

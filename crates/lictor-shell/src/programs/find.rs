@@ -3,7 +3,6 @@
 use lictor_core::facts::Access;
 
 use super::files::write_maybe_device;
-use super::options::Grammar;
 use super::report::{below, glob, listed};
 use crate::call::{Call, Report};
 use crate::describe::Trait;
@@ -339,13 +338,6 @@ pub(crate) fn substitute(argv: &[Arg], placeholder: &str, targets: &[Arg]) -> Ve
     out
 }
 
-const FD: Grammar = Grammar::anywhere(
-    "dEeStocj",
-    "max-depth= min-depth= exact-depth= exclude= extension= size= type= owner= changed-within= changed-before= color= \
-     threads= max-results= base-directory= search-path= ignore-file= path-separator= format= and= hidden no-ignore \
-     absolute-path glob regex fixed-strings",
-);
-
 /// `fd`.
 pub(crate) fn fd(call: &Call<'_>, report: &mut Report) {
     let at =
@@ -354,7 +346,7 @@ pub(crate) fn fd(call: &Call<'_>, report: &mut Report) {
         Some(at) => (call.args.get(..at).unwrap_or_default(), call.args.get(at + 1..).unwrap_or_default()),
         None => (call.args, [].as_slice()),
     };
-    let options = FD.parse(front);
+    let options = super::spelling(call).parse(front);
     let pattern = match (options.text(&["e", "extension"]), options.word(0)) {
         (Some(extension), _) => format!("**/*.{extension}"),
         (None, "" | ".") => "**".to_owned(),

@@ -15,12 +15,11 @@ use std::path::Path;
 use lictor_core::facts::{Access, FlowSink, FlowSource, GitEffect, GuardOff, OpaqueWhat};
 
 use super::network;
-use super::options::{Grammar, Options};
+use super::options::Options;
 use super::report::{chdir, joined};
 use crate::call::{Call, Next, Report, Stdin};
 use crate::operand::{Arg, Incoming, Listed};
 
-pub(crate) use grammar::GLOBAL;
 pub(crate) use shown::shown_paths;
 pub use verbs::GitChanges;
 pub use words::GitWords;
@@ -51,10 +50,6 @@ pub(super) struct Git<'a, 'b> {
 }
 
 impl Git<'_, '_> {
-    fn parse(&self, grammar: Grammar) -> Options {
-        grammar.parse(self.args)
-    }
-
     /// The words of a command, by its own options.
     fn options(&self, command: &str) -> Options {
         grammar::of(command).parse(self.args)
@@ -84,7 +79,7 @@ fn settings(call: &Call<'_>, global: &Options) -> Vec<(String, Arg)> {
 }
 
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    let mut global = GLOBAL.parse(call.args);
+    let mut global = grammar::global().parse(call.args);
     // `git -- reset` runs reset all the same.
     if global.operands.first().and_then(Arg::known) == Some("--") {
         global.operands.remove(0);
@@ -162,7 +157,7 @@ fn run(git: &Git<'_, '_>, report: &mut Report, name: &str) {
         "gc" | "update-ref" => history(git, report, name),
         "apply" => apply(git, report),
         "subtree" => {
-            let options = git.parse(Grammar::anywhere("Pmb", "prefix= message= branch= onto= squash"));
+            let options = git.options(name);
             options.value(&["P", "prefix"]).into_iter().for_each(|directory| git.fills(report, directory));
         }
         // A branch that stands for another one changes without a commit.
@@ -170,8 +165,7 @@ fn run(git: &Git<'_, '_>, report: &mut Report, name: &str) {
         "grep" => shown::grep(git, report),
         "cat-file" => shown::cat_file(git, report),
         "ls-files" => {
-            let options = git
-                .parse(Grammar::anywhere("xX", "exclude= exclude-from= exclude-per-directory= with-tree="));
+            let options = git.options(name);
             report.names = match options.operands.as_slice() {
                 [] => vec![super::report::glob("./**")],
                 paths => paths.iter().map(at_any_depth).collect(),
@@ -211,7 +205,7 @@ fn at_any_depth(path: &Arg) -> Arg {
 
 /// What has to stay out of commits is put into one by its name.
 fn add(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(Grammar::anywhere("", "force all patch update dry-run intent-to-add"));
+    let options = git.options("add");
     let left_out = |arg: &&Arg| [":!", ":^", ":(exclude)"].iter().any(|mark| arg.prefix().starts_with(mark));
     let mut named = options.operands.iter().filter(|arg| !left_out(arg));
     let secret = named.find(|arg| super::secrets::is_secret(arg));
@@ -233,7 +227,7 @@ fn am(git: &Git<'_, '_>, report: &mut Report) {
 }
 
 fn hash_object(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(Grammar::anywhere("t", "path= stdin stdin-paths literally no-filters"));
+    let options = git.options("hash-object");
     if options.text(&["t"]) == Some("commit") {
         report.git(GitEffect::SkipHooks, Some("hash-object"));
     }
@@ -245,7 +239,7 @@ fn hash_object(git: &Git<'_, '_>, report: &mut Report) {
 
 /// Whether a name other than that of the current branch is made to stand for another one.
 fn leads_a_branch(git: &Git<'_, '_>) -> bool {
-    let options = git.parse(Grammar::anywhere("m", "delete quiet short recurse no-recurse"));
+    let options = git.options("symbolic-ref");
     let name = options.word(0);
     // Which branch of a remote is its main one says nothing about branches here.
     let own = name != "HEAD"
@@ -428,10 +422,7 @@ fn submodule(git: &Git<'_, '_>, report: &mut Report) {
 }
 
 fn history(git: &Git<'_, '_>, report: &mut Report, name: &str) {
-    let options = git.parse(Grammar::anywhere(
-        "m",
-        "prune? dry-run delete stdin no-deref create-reflog aggressive auto force quiet no-prune",
-    ));
+    let options = git.options(name);
     let target = options.operands.first().map(|arg| &*arg.text);
     let prunes_now = || {
         let expires = |key: &str| key.starts_with("gc.") && key.contains("expire");
@@ -475,10 +466,7 @@ fn is_made_here(call: &Call<'_>, directory: &Arg) -> bool {
 
 /// A new repository: where its directory is made, and whether this one's is moved away.
 fn init(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(Grammar::anywhere(
-        "b",
-        "separate-git-dir= template= initial-branch= object-format= ref-format= shared? quiet bare",
-    ));
+    let options = git.options("init");
     if let Some(directory) = git.global.value(&["git-dir"]) {
         report.file(git.call, Access::MakeDirectory, directory, false);
     }
@@ -507,10 +495,7 @@ fn init(git: &Git<'_, '_>, report: &mut Report) {
 }
 
 fn apply(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(Grammar::anywhere(
-        "pC",
-        "directory= exclude= include= whitespace= check stat numstat summary cached index reverse reject 3way unsafe-paths",
-    ));
+    let options = git.options("apply");
     if options.has(&["check", "stat", "numstat", "summary", "cached"]) && !options.has(&["apply"]) {
         return;
     }

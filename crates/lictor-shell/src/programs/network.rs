@@ -92,7 +92,7 @@ pub(crate) fn aria2(call: &Call<'_>, report: &mut Report) {
 /// `ftp`, `lftp`, `tftp`: files that are sent, commands of the client and its shell.
 pub(crate) fn ftp(call: &Call<'_>, report: &mut Report) {
     puts(call, report, None);
-    let options = Grammar::anywhere("ecupfo", "").parse(call.args);
+    let options = super::parsed(call);
     if let Some(host) = options.operands.first() {
         reach(report, host, true);
     }
@@ -200,18 +200,6 @@ fn is_whatever_is_found(file: &Arg) -> bool {
     found && !BUILT.contains(&top)
 }
 
-const CURL: Grammar = Grammar::anywhere(
-    "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
-    "user-agent= cookie= cookie-jar= continue-at= data= data-ascii= data-binary= data-raw= data-urlencode= dump-header= \
-     referer= cert= form= form-string= header= config= max-time= output= output-dir= ftp-port= quote= range= telnet-option= \
-     upload-file= user= proxy-user= write-out= proxy= request= speed-limit= speed-time= time-cond= url= connect-timeout= \
-     retry= retry-delay= retry-max-time= cacert= capath= key= key-type= cert-type= pass= resolve= interface= limit-rate= \
-     max-redirs= json= netrc-file= oauth2-bearer= trace= trace-ascii= stderr= unix-socket= abstract-unix-socket= ciphers= \
-     dns-servers= socks5= socks5-hostname= noproxy= proto= proto-default= url-query= variable= aws-sigv4= etag-save= \
-     etag-compare= rate= tls-max= happy-eyeballs-timeout-ms= keepalive-time= local-port= location fail silent show-error \
-     remote-name remote-name-all head insecure compressed get include verbose globoff create-dirs remote-header-name",
-);
-
 /// Options of curl that hold what is sent.
 const CURL_DATA: [&str; 7] = ["d", "data", "data-ascii", "data-binary", "data-urlencode", "json", "data-raw"];
 
@@ -257,7 +245,7 @@ fn curl_sends(call: &Call<'_>, report: &mut Report, options: &super::options::Op
 }
 
 pub(crate) fn curl(call: &Call<'_>, report: &mut Report) {
-    let options = CURL.parse(call.args);
+    let options = super::parsed(call);
     if options.has(&["V", "version", "help"]) {
         return;
     }
@@ -410,9 +398,7 @@ pub(crate) fn wget(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn httpie(call: &Call<'_>, report: &mut Report) {
-    let options =
-        Grammar::anywhere("aAops", "auth= output= session= verify= cert= cert-key= timeout= print= raw=")
-            .parse(call.args);
+    let options = super::parsed(call);
     let mut operands = options.operands.iter();
     let mut url = operands.next();
     let mut sends = false;

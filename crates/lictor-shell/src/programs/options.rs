@@ -74,6 +74,11 @@ impl<'a> Spelling<'a> {
             if arg.splits && arg.known().is_none() && !prefix.starts_with('-') {
                 options.loose = true;
             }
+            if self.style == Style::Cmdlet && is_switch(arg) {
+                let name = prefix.trim_start_matches('/').to_ascii_lowercase();
+                options.given.push(Given { name, value: None });
+                continue;
+            }
             if !prefix.starts_with('-') || arg.known() == Some("-") {
                 options.operand(at, arg);
                 if self.style == Style::First {
@@ -83,6 +88,9 @@ impl<'a> Spelling<'a> {
             }
             if let Some(name) = prefix.strip_prefix("--") {
                 self.long(arg, 2, name, &mut args, &mut options);
+            } else if self.style == Style::Cmdlet {
+                let name = prefix.get(1..).unwrap_or_default().to_ascii_lowercase();
+                self.long(arg, 1, &name, &mut args, &mut options);
             } else if self.style == Style::SingleDash {
                 self.long(arg, 1, prefix.get(1..).unwrap_or_default(), &mut args, &mut options);
             } else {
@@ -142,7 +150,9 @@ impl<'a> Spelling<'a> {
             Some(_) if several => (format!("--{written}"), Takes::Unsaid),
             Some((name, takes)) => (name.to_owned(), takes),
             // One letter after two dashes must not read as the short option of that letter.
-            None if written.chars().count() == 1 && self.style != Style::SingleDash => {
+            None if written.chars().count() == 1
+                && !matches!(self.style, Style::SingleDash | Style::Cmdlet) =>
+            {
                 (format!("--{written}"), Takes::Unsaid)
             }
             None => (written.to_owned(), Takes::Unsaid),
@@ -270,6 +280,14 @@ impl Options {
     pub(crate) fn from(&self, at: usize) -> &[Arg] {
         self.operands.get(at..).unwrap_or_default()
     }
+}
+
+/// `/s`, `/q`: an option of programs of Windows.
+fn is_switch(arg: &Arg) -> bool {
+    let word = arg.prefix();
+    word.starts_with('/')
+        && (2..=3).contains(&word.len())
+        && word.chars().skip(1).all(|letter| letter.is_ascii_alphabetic() || letter == '?')
 }
 
 /// What is left of a word after its first `bytes`, all of which are known.

@@ -104,8 +104,7 @@ fn run_tool(call: &Call<'_>, report: &mut Report, args: &[Arg]) {
 
 /// What `poetry run`, `uv run` and their relatives run.
 pub(crate) fn python_manager(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("rcinpeftC", "requirement= constraint= index-url= name= prefix= env= environment= python= directory= with= extra= project= group= dry-run")
-        .parse(call.args);
+    let options = super::parsed(call);
     if is_dry(&options) && !matches!(options.word(0), "run") {
         return;
     }

@@ -24,34 +24,19 @@ fn touch(call: &Call<'_>, report: &mut Report, access: Access, args: &[Arg], rec
     }
 }
 
-const GREP: Grammar = Grammar::anywhere(
-    "efmABCdD",
-    "regexp= file= max-count= after-context= before-context= context= include= exclude= exclude-dir= exclude-from= \
-     label= binary-files= color? colour? recursive files-with-matches files-without-match null invert-match",
-);
-const RIPGREP: Grammar = Grammar::anywhere(
-    "efmABCgtTMrEjd",
-    "regexp= file= max-count= after-context= before-context= context= glob= iglob= type= type-not= max-columns= \
-     replace= encoding= threads= max-depth= color= colors= sort= sortr= pre= pre-glob= ignore-file= type-add= files \
-     files-with-matches files-without-match max-filesize= path-separator= context-separator= engine= dfa-size-limit= \
-     ignore= ignore-dir= depth= pager= hidden search-zip invert-match",
-);
-const JQ: Grammar =
-    Grammar::anywhere("fL", "from-file= indent= tab raw-output arg= argjson= slurpfile= rawfile=");
-
 /// `grep` and its relatives.
 pub(crate) fn grep(call: &Call<'_>, report: &mut Report) {
-    search(call, report, &GREP, false);
+    search(call, report, false);
 }
 
 /// `rg` and its relatives.
 pub(crate) fn ripgrep(call: &Call<'_>, report: &mut Report) {
-    search(call, report, &RIPGREP, true);
+    search(call, report, true);
 }
 
 /// `jq` and its relatives.
 pub(crate) fn filter(call: &Call<'_>, report: &mut Report) {
-    let options = JQ.parse(call.args);
+    let options = super::parsed(call);
     let skip = usize::from(!options.has(&["f", "from-file"]));
     let edits = call.program == "yq" && options.has(&["i", "inplace"]);
     let access = if edits { Access::Modify } else { Access::Read };
@@ -82,7 +67,7 @@ pub(crate) fn count(call: &Call<'_>, report: &mut Report) {
 
 /// `less`, `more`.
 pub(crate) fn pager(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("bhjkoOpPtTxyz", "").parse(call.args);
+    let options = super::parsed(call);
     let (commands, files): (Vec<Arg>, Vec<Arg>) =
         options.operands.into_iter().partition(|arg| arg.prefix().starts_with('+'));
     // `+!cmd` is typed into the pager when it starts.
@@ -103,8 +88,8 @@ fn lines(call: &Call<'_>, report: &mut Report, files: &[Arg]) {
 }
 
 /// `ripgrep`: it searches trees without being told to, and skips what git ignores.
-fn search(call: &Call<'_>, report: &mut Report, grammar: &Grammar, ripgrep: bool) {
-    let options = grammar.parse(call.args);
+fn search(call: &Call<'_>, report: &mut Report, ripgrep: bool) {
+    let options = super::parsed(call);
     let lists = options.has(&["files"]);
     let skip = usize::from(!lists && !options.has(&["e", "f", "regexp", "file"]));
     let recursive = ripgrep || options.has(&["r", "R", "recursive"]);
@@ -204,12 +189,7 @@ fn names_below(options: &Options, skip: usize) -> Vec<Arg> {
 
 /// `ls` and its relatives.
 pub(crate) fn list(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere(
-        "ITwL",
-        "ignore= hide= tabsize= width= color? colour? time-style= sort= time= format= block-size= quoting-style= \
-         level= ignore-glob= icons? indicator-style= group-directories-first git-ignore",
-    )
-    .parse(call.args);
+    let options = super::parsed(call);
     touch(call, report, Access::List, &options.operands, options.has(&["R", "recursive"]));
     if options.has(&["l", "long"]) {
         return;

@@ -36,12 +36,7 @@ fn destroys(text: &str) -> bool {
 
 /// `ansible HOSTS -m MODULE -a ARGS`.
 pub(crate) fn ansible(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere(
-        "iaemuclftTMo",
-        "inventory= args= extra-vars= module-name= module-path= user= connection= limit= forks= tags= skip-tags= check diff become private-key= \
-         vault-password-file= list-hosts list-tasks syntax-check",
-    )
-    .parse(call.args);
+    let options = super::parsed(call);
     if options.has(&["C", "check", "list-hosts", "list-tasks", "syntax-check"]) {
         return;
     }
@@ -64,8 +59,7 @@ pub(crate) fn ansible(call: &Call<'_>, report: &mut Report) {
 
 /// `salt TARGET FUNCTION ARGS`.
 pub(crate) fn salt(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("tblcGELNCSIR", "timeout= batch-size= config-dir= out= log-level=")
-        .parse(call.args);
+    let options = super::parsed(call);
     let skip = usize::from(call.program != "salt-call");
     let rest = options.from(skip + 1);
     match options.word(skip) {

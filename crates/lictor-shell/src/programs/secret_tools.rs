@@ -2,7 +2,6 @@
 
 use lictor_core::facts::Access;
 
-use super::options::Grammar;
 use crate::call::{Call, Report};
 
 /// `ssh-keygen`: a new key is written.
@@ -10,7 +9,7 @@ pub(crate) fn ssh_keys(call: &Call<'_>, report: &mut Report) {
     if call.program != "ssh-keygen" {
         return;
     }
-    let options = Grammar::anywhere("bCDFfGIJjKMmNnOPRrSsTtVWwYz", "").parse(call.args);
+    let options = super::parsed(call);
     // A library that is given for a token runs in the program.
     for library in options.values(&["D", "w"]).filter(|arg| arg.prefix().contains('/')) {
         report.opaque(lictor_core::facts::OpaqueWhat::Code, &library.text);

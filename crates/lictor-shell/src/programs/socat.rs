@@ -3,7 +3,7 @@
 use lictor_core::facts::{Access, FlowSink, FlowSource};
 
 use super::network::host_of;
-use super::options::{Grammar, after};
+use super::options::after;
 use super::report::written;
 use super::{secrets, text};
 use crate::call::{Call, Report};
@@ -11,7 +11,7 @@ use crate::operand::Arg;
 
 /// `socat`: two addresses, each a kind with what belongs to it; a bare path is a file.
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("btTLWrR", "").parse(call.args);
+    let options = super::parsed(call);
     let addresses = options.operands.as_slice();
     let networked = addresses.iter().any(|arg| {
         let upper = arg.prefix().to_ascii_uppercase();

@@ -94,7 +94,7 @@ fn is_this_machine(host: &Arg) -> bool {
 }
 
 pub(crate) fn ssh(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("BbcDEeFIiJLlmOoPpQRSWw", "ssh= port= predict=").parse(call.args);
+    let options = super::parsed(call);
     ssh_options(call, report, &options);
     let Some((host, command)) = options.operands.split_first() else { return };
     // Options may also follow the host.

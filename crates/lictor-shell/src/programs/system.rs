@@ -2,7 +2,6 @@
 
 use lictor_core::facts::{GuardOff, ProcessEffect};
 
-use super::options::Grammar;
 use super::report::written;
 use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
@@ -11,38 +10,44 @@ use crate::operand::Arg;
 const EVERY_PROCESS: &str = "/proc/*";
 /// The same for the processes of Lictor and of agents.
 pub(super) const OUR_PROCESSES: &str = "/proc/lictor*";
+/// The same for those of servers that more than one project uses.
+const SERVER_PROCESSES: &str = "/proc/server*";
 
 /// `grep lictor` and the like, behind a list of processes: what is left of it are those of Lictor.
 pub(super) fn picked(call: &Call<'_>, report: &mut Report) {
     if let Stdin::Names(names) = call.stdin
         && names.iter().any(|name| name.prefix().starts_with("/proc/"))
-        && call.args.iter().any(|arg| super::lictor::names_process(&arg.text))
     {
-        report.names = vec![super::report::glob(OUR_PROCESSES)];
-        report.stdout = None;
+        let ours = call.args.iter().any(|arg| super::lictor::names_process(&arg.text));
+        let picked = if ours { Some(OUR_PROCESSES) } else { of_servers(call) };
+        if let Some(picked) = picked {
+            report.names = vec![super::report::glob(picked)];
+            report.stdout = None;
+        }
     }
+}
+
+/// Processes of servers, when a word of the call is the name of one. `[p]ostgres` is how a search leaves itself out.
+fn of_servers(call: &Call<'_>) -> Option<&'static str> {
+    let names = |arg: &Arg| {
+        let word = arg.known().unwrap_or_default().replace(['[', ']'], "");
+        crate::words::SERVERS.contains(&word.as_str())
+    };
+    call.args.iter().any(names).then_some(SERVER_PROCESSES)
 }
 
 /// `ps`, `pgrep`, `lsof`: whether what they print names every process there is, or those of Lictor.
 pub(crate) fn listing(call: &Call<'_>, report: &mut Report) {
     let every = match call.program {
         "ps" => {
-            let options = Grammar::anywhere(
-                "pCgGsStuUoOkq",
-                "pid= ppid= sid= tty= user= User= group= Group= format= sort= quick-pid= cols= columns= rows= width=",
-            )
-            .parse(call.args);
+            let options = super::parsed(call);
             let picks = ["p", "C", "g", "s", "t", "q", "pid", "ppid", "sid", "tty", "quick-pid"];
             let bare = options.words().next().unwrap_or_default();
             !options.has(&picks)
                 && (options.has(&["e", "A", "u", "U", "user", "User"]) || bare.contains(['a', 'x']))
         }
         "pgrep" => {
-            let options = Grammar::anywhere(
-                "uUgGtsPFdo",
-                "user= uid= euid= group= pgroup= session= terminal= parent= pidfile= delimiter=",
-            )
-            .parse(call.args);
+            let options = super::parsed(call);
             let pattern = options.word(0);
             let everybody = options.has(&["u", "U", "euid", "uid"]) && options.operands.is_empty();
             everybody || !options.operands.is_empty() && (is_every_name(pattern) || is_vital(pattern))
@@ -58,6 +63,8 @@ pub(crate) fn listing(call: &Call<'_>, report: &mut Report) {
         report.names = vec![super::report::glob(OUR_PROCESSES)];
     } else if every {
         report.names = vec![super::report::glob(EVERY_PROCESS)];
+    } else if let Some(servers) = of_servers(call) {
+        report.names = vec![super::report::glob(servers)];
     }
 }
 
@@ -121,16 +128,14 @@ pub(crate) fn kill(call: &Call<'_>, report: &mut Report) {
         || call.args.first().is_some_and(|arg| matches!(arg.known(), Some("-9" | "-KILL" | "-SIGKILL")))
             && targets.iter().any(|arg| matches!(arg.known(), Some("0" | "-0")));
     report.process(if all { ProcessEffect::KillAll } else { ProcessEffect::Kill });
+    if targets.iter().any(|arg| arg.known() == Some(SERVER_PROCESSES)) {
+        report.infrastructure(call.program, &written(call), false);
+    }
 }
 
 /// `pkill`, `killall`: processes by their names.
 pub(crate) fn by_name(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere(
-        "uUGtsPFnydZ",
-        "user= uid= euid= group= pgroup= session= terminal= signal= parent= pidfile= older-than= younger-than= ns= regexp exact full newest \
-         oldest list",
-    )
-    .parse(call.args);
+    let options = super::parsed(call);
     if options.has(&["l", "list", "help", "version"]) || options.has(&["0"]) && call.program == "killall" {
         return;
     }

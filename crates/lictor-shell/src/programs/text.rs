@@ -3,7 +3,6 @@
 
 use lictor_core::facts::Access;
 
-use super::options::Grammar;
 use super::secrets;
 use crate::call::{Call, Report, Stdin};
 use crate::operand::{Arg, Cwd, Listed, Taint};
@@ -85,7 +84,7 @@ pub(crate) fn rot13(call: &Call<'_>, report: &mut Report) {
 
 /// `realpath`, `readlink`.
 pub(crate) fn resolved(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("", "relative-to= relative-base=").parse(call.args);
+    let options = super::parsed(call);
     report.names.clone_from(&options.operands);
     if let [only] = options.operands.as_slice()
         && only.known().is_some_and(|path| path.starts_with('/'))
@@ -96,7 +95,7 @@ pub(crate) fn resolved(call: &Call<'_>, report: &mut Report) {
 
 /// `which`, `type`: where a program lies.
 pub(crate) fn which(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("", "").parse(call.args);
+    let options = super::parsed(call);
     if let [only] = options.operands.as_slice() {
         report.stdout = only.known().map(|name| format!("/usr/bin/{name}\n"));
     }
@@ -150,7 +149,7 @@ fn print(report: &mut Report, args: &[Arg], render: impl FnOnce(&[&str]) -> Stri
 }
 
 pub(crate) fn printf(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("v", "").parse(call.args);
+    let options = super::parsed(call);
     if options.has(&["v"]) {
         return;
     }
@@ -266,7 +265,7 @@ pub(crate) fn unescape(text: &str) -> String {
 }
 
 pub(crate) fn cat(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("", "").parse(call.args);
+    let options = super::parsed(call);
     let files: Vec<&Arg> = options.operands.iter().filter(|arg| arg.known() != Some("-")).collect();
     if files.len() < options.operands.len() || files.is_empty() {
         pass_on(call, report);
@@ -279,11 +278,7 @@ pub(crate) fn cat(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn base64(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere(
-        "wio",
-        "decode ignore-garbage wrap= input= output= base64 base32 base16 z85 base64url",
-    )
-    .parse(call.args);
+    let options = super::parsed(call);
     let file = options
         .value(&["i", "input"])
         .or_else(|| options.operands.first())
@@ -336,7 +331,7 @@ pub(crate) fn from_hex(text: &str) -> Vec<u8> {
 }
 
 pub(crate) fn xxd(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("clsogn", "").parse(call.args);
+    let options = super::parsed(call);
     if let Some(output) = options.operands.get(1) {
         report.file(call, Access::Write, output, false);
     }
@@ -390,7 +385,7 @@ fn letters_of(set: &str) -> Option<Vec<char>> {
 }
 
 pub(crate) fn tr(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("", "complement delete squeeze-repeats truncate-set1").parse(call.args);
+    let options = super::parsed(call);
     let from = letters_of(options.word(0));
     let to = letters_of(options.word(1));
     let deletes = options.has(&["d", "delete"]);
@@ -421,7 +416,7 @@ pub(crate) fn tr(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn head(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("nc", "lines= bytes= pid= sleep-interval=").parse(call.args);
+    let options = super::parsed(call);
     for file in options.operands.iter().filter(|arg| arg.known() != Some("-")) {
         secrets::read(call, report, file, false);
     }
@@ -461,9 +456,7 @@ pub(crate) fn head(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn cut(call: &Call<'_>, report: &mut Report) {
-    let options =
-        Grammar::anywhere("bcdf", "bytes= characters= delimiter= fields= complement output-delimiter=")
-            .parse(call.args);
+    let options = super::parsed(call);
     for file in &options.operands {
         secrets::read(call, report, file, false);
     }
@@ -511,7 +504,7 @@ fn within(ranges: &[(usize, usize)], at: usize) -> bool {
 }
 
 pub(crate) fn names(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("s", "suffix= multiple zero").parse(call.args);
+    let options = super::parsed(call);
     let Some(path) = options.operands.first().and_then(Arg::known) else { return };
     let path = path.trim_end_matches('/');
     let result = match (call.program, path.rsplit_once('/')) {

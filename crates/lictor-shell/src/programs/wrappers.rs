@@ -80,8 +80,7 @@ pub(crate) fn m4(call: &Call<'_>, report: &mut Report) {
 
 /// `start-stop-daemon`: the program is an option, its words stand behind `--`.
 pub(crate) fn daemon(call: &Call<'_>, report: &mut Report) {
-    let options =
-        Grammar::until_operand("xpnucg", "exec= startas= pidfile= name= user= chuid=").parse(call.args);
+    let options = super::parsed(call);
     if let Some(program) = options.value(&["x", "exec", "startas"]) {
         let mut argv = vec![program.clone()];
         argv.extend(options.operands.iter().cloned());
@@ -145,15 +144,8 @@ fn run_with(call: &Call<'_>, report: &mut Report, options: &Options, cwd: Option
     });
 }
 
-const SUDO: Grammar = Grammar::until_operand(
-    "CDghpRrTtUua",
-    "close-from= chdir= group= host= prompt= chroot= role= type= command-timeout= other-user= user= auth-type= login shell \
-     background edit set-home preserve-env? non-interactive stdin validate list reset-timestamp remove-timestamp askpass bell \
-     help version no-update preserve-groups",
-);
-
 pub(crate) fn sudo(call: &Call<'_>, report: &mut Report) {
-    let options = SUDO.parse(call.args);
+    let options = super::parsed(call);
     if options.has(&["l", "list", "v", "validate", "k", "K", "V", "version", "help"])
         && options.operands.is_empty()
     {
@@ -195,12 +187,6 @@ pub(crate) fn su(call: &Call<'_>, report: &mut Report) {
     super::shells::stdin_is_code(call, report);
 }
 
-const ENV: Grammar = Grammar::until_operand(
-    "uCSPaL",
-    "unset= chdir= split-string= argv0= ignore-environment null debug block-signal? default-signal? ignore-signal? \
-     list-signal-handling",
-);
-
 pub(crate) fn env(call: &Call<'_>, report: &mut Report) {
     // `-S 'cmd a' b`: what follows belongs to the command, options and all.
     let splits = |arg: &Arg| arg.prefix().starts_with("-S") || arg.prefix().starts_with("--split-string");
@@ -209,7 +195,7 @@ pub(crate) fn env(call: &Call<'_>, report: &mut Report) {
         at + 1 + usize::from(alone)
     });
     let (front, behind) = own.and_then(|own| call.args.split_at_checked(own)).unwrap_or((call.args, &[]));
-    let mut options = ENV.parse(front);
+    let mut options = super::spelling(call).parse(front);
     options.operands.extend(behind.iter().cloned());
     if options.operands.first().is_some_and(|arg| arg.known() == Some("-")) {
         options.operands.remove(0);
@@ -219,7 +205,7 @@ pub(crate) fn env(call: &Call<'_>, report: &mut Report) {
             Some(text) => {
                 let mut words: Vec<Arg> = split_words(text).into_iter().map(Arg::literal).collect();
                 words.append(&mut options.operands);
-                let inner = ENV.parse(&words);
+                let inner = super::spelling(call).parse(&words);
                 options.operands = inner.operands;
             }
             None => report.unknown_code(text.taint, &text.text),
@@ -257,7 +243,7 @@ pub(crate) fn split_words(text: &str) -> Vec<String> {
 }
 
 pub(crate) fn command(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("", "").parse(call.args);
+    let options = super::parsed(call);
     if call.program == "command" && options.has(&["v", "V"]) {
         if let [name] = options.operands.as_slice() {
             report.stdout = name.known().map(|name| format!("/usr/bin/{name}\n"));
@@ -268,11 +254,7 @@ pub(crate) fn command(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn script(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand(
-        "cITBOEmo",
-        "command= log-in= log-out= log-io= log-timing= output-limit= echo=",
-    )
-    .parse(call.args);
+    let options = super::parsed(call);
     if let Some(text) = options.value(&["c", "command"]) {
         report.then_shell(text, &[], "script");
     }
@@ -287,8 +269,7 @@ pub(crate) fn script(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn flock(call: &Call<'_>, report: &mut Report) {
-    let options =
-        Grammar::until_operand("wEc", "timeout= wait= conflict-exit-code= command=").parse(call.args);
+    let options = super::parsed(call);
     let rest = options.from(1);
     if let Some(text) = options.value(&["c", "command"]) {
         return report.then_shell(text, &[], "flock");

@@ -3,7 +3,6 @@
 use lictor_core::facts::{Access, OpaqueWhat};
 
 use super::find::substitute;
-use super::options::Grammar;
 use super::report::{templated, written};
 use crate::call::{Call, Next, Report, Stdin};
 use crate::describe::Trait;
@@ -11,21 +10,6 @@ use crate::operand::Arg;
 
 /// How many inputs are followed; more are one unknown.
 const INPUTS: usize = 64;
-
-const XARGS: Grammar = Grammar::until_operand(
-    "aEIJLnPRsdS",
-    "arg-file= delimiter= eof? replace? max-lines? max-args= max-procs= max-chars= process-slot-var= null \
-     no-run-if-empty interactive open-tty verbose exit show-limits help version",
-)
-.attached("eil");
-
-const PARALLEL: Grammar = Grammar::until_operand(
-    "aCDdEIjlLnNPSsUWT",
-    "arg-file= colsep= delimiter= jobs= sshlogin= sshloginfile= slf= basefile= joblog= results= tmpdir= timeout= delay= \
-     load= memfree= max-args= max-replace-args= max-lines= max-chars= max-procs= nice= halt= halt-on-error= retries= \
-     return= transferfile= workdir= wd= env= tagstring= recstart= recend= block= tempdir= shellquote id= profile= \
-     progress eta bar keep-order dry-run no-notice will-cite quote tag ungroup line-buffer fg semaphore",
-);
 
 fn is_shell(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or_default();
@@ -85,7 +69,7 @@ fn inputs(stdin: &Stdin, by_line: bool, separator: Option<char>) -> Option<Vec<A
 }
 
 pub(crate) fn xargs(call: &Call<'_>, report: &mut Report) {
-    let options = XARGS.parse(call.args);
+    let options = super::parsed(call);
     let argv = options.operands.as_slice();
     report.lists.extend(options.value(&["a", "arg-file"]).or(call.source).cloned());
     if let Some(file) = options.value(&["a", "arg-file"]) {
@@ -161,7 +145,7 @@ pub(crate) fn parallel(call: &Call<'_>, report: &mut Report) {
     let is_source = |arg: &Arg| matches!(arg.known(), Some(":::" | "::::" | ":::+" | "::::+"));
     let first_source = call.args.iter().position(is_source).unwrap_or(call.args.len());
     let (front, sources) = call.args.split_at_checked(first_source).unwrap_or((call.args, &[]));
-    let options = PARALLEL.parse(front);
+    let options = super::spelling(call).parse(front);
     if options.has(&["dry-run", "dryrun"]) {
         return;
     }

@@ -2,7 +2,7 @@
 
 use lictor_core::facts::{Access, GitEffect, GuardOff};
 
-use super::super::options::{Grammar, after};
+use super::super::options::after;
 use super::Git;
 use crate::call::{Call, Report};
 use crate::operand::Arg;
@@ -167,19 +167,14 @@ fn remote_host(url: &str) -> Option<String> {
     host.contains('.').then_some(host)
 }
 
-const LONG: &str = "file= blob= type= default= fixed-value get get-all get-regexp list unset unset-all add replace-all rename-section= \
-     remove-section= edit global system local worktree show-origin show-scope name-only null bool int path includes \
-     comment= all value= url= append";
-const CONFIG: Grammar = Grammar::anywhere("f", LONG);
-
 /// Options that only show.
 const READS: [&str; 8] =
     ["get-color", "get-colorbool", "get", "get-all", "get-regexp", "get-urlmatch", "list", "l"];
 
 pub(super) fn judge(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(CONFIG);
+    let options = git.options("config");
     // Git reads no option behind the first word: `git config KEY VALUE --get` sets.
-    let leading = git.parse(Grammar::until_operand("f", LONG));
+    let leading = super::grammar::of("config").in_front().parse(git.args);
     if options.has(&READS) && (leading.has(&READS) || options.operands.len() < 2) {
         return;
     }

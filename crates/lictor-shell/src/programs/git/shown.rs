@@ -46,7 +46,7 @@ const SHOWING: [&str; 9] =
 
 /// Paths whose content a command shows as git has it; `.` where it shows the content of everything there ever was.
 pub(crate) fn shown_paths(call: &Call<'_>) -> Vec<String> {
-    let global = super::GLOBAL.parse(call.args);
+    let global = super::grammar::global().parse(call.args);
     let Some((verb, args)) = global.operands.split_first() else { return Vec::new() };
     let verb = verb.known().unwrap_or_default();
     if !SHOWING.contains(&verb) {
@@ -82,9 +82,7 @@ pub(crate) fn shown_paths(call: &Call<'_>) -> Vec<String> {
 }
 
 pub(super) fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
-    let valued = if matches!(name, "archive" | "format-patch") { "o" } else { "OGSLn" };
-    let options =
-        git.parse(Grammar::anywhere(valued, "output= output-directory= exec= remote= format= prefix="));
+    let options = git.options(name);
     if let Some(path) = options.value(&["o", "output"]) {
         if name == "format-patch" {
             git.fills(report, path);
@@ -155,8 +153,7 @@ pub(super) fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
 }
 
 pub(super) fn grep(git: &Git<'_, '_>, report: &mut Report) {
-    let options =
-        git.parse(Grammar::anywhere("efmABC", "open-files-in-pager? threads= max-depth=").attached("O"));
+    let options = git.options("grep");
     if let Some(pager) = options.value(&["O", "open-files-in-pager"]) {
         report.then_shell(pager, &[], "git grep");
     }
@@ -179,7 +176,7 @@ pub(super) fn grep(git: &Git<'_, '_>, report: &mut Report) {
 }
 
 pub(super) fn cat_file(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(Grammar::anywhere("", "batch? batch-check? filters textconv path="));
+    let options = git.options("cat-file");
     if !options.has(&["e", "t", "s"]) {
         kept(git, report, &options.operands);
     }

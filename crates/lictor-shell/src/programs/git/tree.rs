@@ -2,7 +2,7 @@
 
 use lictor_core::facts::{Access, GitEffect};
 
-use super::super::options::{Grammar, Options};
+use super::super::options::Options;
 use super::super::report::joined;
 use super::Git;
 use crate::call::Report;
@@ -268,10 +268,7 @@ pub(super) fn update_index(git: &Git<'_, '_>, report: &mut Report) {
 }
 
 pub(super) fn rm_mv(git: &Git<'_, '_>, report: &mut Report, name: &str) {
-    let options = git.parse(Grammar::anywhere(
-        "",
-        "cached dry-run force quiet ignore-unmatch sparse pathspec-from-file= verbose",
-    ));
+    let options = git.options(name);
     if options.has(&["n", "dry-run", "cached"]) {
         return;
     }

@@ -23,7 +23,7 @@ impl GitWords {
             None => Arg::unknown(String::new()),
         };
         let args: Vec<Arg> = args.iter().map(arg).collect();
-        let global = grammar::GLOBAL.parse(&args);
+        let global = grammar::global().parse(&args);
         let directories = global.values(&["C"]).filter_map(|dir| dir.known().map(str::to_owned)).collect();
         let operands = match global.operands.split_first() {
             Some((first, rest)) if first.known() == Some("--") => rest,
