@@ -368,8 +368,9 @@ pub(crate) fn prints_secret(call: &Call<'_>) -> bool {
                     // `$@`, `$*`.
                     let end = if rest.starts_with(['@', '*']) { Some(1) } else { end };
                     let (name, tail) = rest.split_at(end.unwrap_or(rest.len()));
-                    // `${TOKEN:+set}` says whether there is one.
-                    let asks = braced.is_some() && (tail.starts_with(":+") || tail.starts_with('+'));
+                    // `${TOKEN:+set}` says whether there is one, `${LINE%%=*}` what it is called.
+                    let asks =
+                        braced.is_some() && [":+", "+", "%%=*"].iter().any(|sign| tail.starts_with(sign));
                     // `${!n}`: what the variable names, which is all that the word can have it from.
                     !name.is_empty() && !asks && (named.is_some() || call.env.holds_secret(name))
                 })

@@ -25,7 +25,13 @@ impl Walker<'_> {
         if let Some(outer) = outer {
             self.piped = outer;
         }
-        self.report_plumbing(plumbing, None, Some(output))
+        let from = self.reading.effects.len();
+        let output = self.report_plumbing(plumbing, None, Some(output));
+        // `while read`: the lines go into variables, and are judged where these are printed or sent.
+        if matches!(&**body, Compound::While { condition, .. } if reads_lines(condition)) {
+            self.put_into_variable(from);
+        }
+        output
     }
 
     fn body(&mut self, body: &Compound, scene: Scene) -> Output {
@@ -278,6 +284,13 @@ fn common(values: &[Datum]) -> Datum {
     }
     let value = Known::Partly { prefix: prefix.to_owned(), suffix: suffix.to_owned() };
     Datum { value, taint: Taint::default(), glob: false, template: None, found: None }
+}
+
+/// Whether a condition is `read` and nothing else.
+fn reads_lines(condition: &Script) -> bool {
+    let [item] = condition.items.as_slice() else { return false };
+    let [crate::ast::Node::Simple(simple)] = item.first.stages.as_slice() else { return false };
+    simple.words.first().and_then(Word::literal) == Some("read")
 }
 
 /// The variable of `read [-r] NAME`, when that is all the condition does.

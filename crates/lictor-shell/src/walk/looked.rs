@@ -113,8 +113,8 @@ impl Walker<'_> {
         });
     }
 
-    /// A token that went since `from` straight into a login was not shown to anybody.
-    pub(super) fn hand_to_login(&mut self, from: usize) {
+    /// A token that went since `from` straight into a login, or of which only the length came out, was not shown to anybody.
+    pub(super) fn not_shown(&mut self, from: usize) {
         self.keep_effects(from, |effect| !is_shown_secret(effect));
     }
 }
@@ -133,6 +133,12 @@ fn copies_to_terminal(stage: &Node) -> bool {
     let Node::Simple(simple) = stage else { return false };
     let mut words = simple.words.iter().filter_map(Word::literal);
     words.next() == Some("tee") && words.any(|word| word.starts_with("/dev/") && word != "/dev/null")
+}
+
+/// Whether the last command prints nothing of what others print but how much it is, or which names are in it.
+pub(super) fn ends_in_silence(pipeline: &Pipeline) -> bool {
+    let [_, .., last] = pipeline.stages.as_slice() else { return false };
+    shows(last) == Shows::Nothing && !pipeline.stages.iter().any(copies_to_terminal)
 }
 
 fn shows(stage: &Node) -> Shows {
@@ -171,6 +177,13 @@ fn shows(stage: &Node) -> Shows {
             }
         }
         "cut" => cut(args),
+        // With `--arg` and its like, words are names and values too.
+        "jq" | "yq" | "gojq" | "jaq"
+            if args.iter().any(|arg| asks_for_keys(arg))
+                && !args.iter().any(|arg| arg.starts_with("--arg") || arg.ends_with("file")) =>
+        {
+            Shows::Nothing
+        }
         "awk" | "gawk" | "mawk" => awk(args),
         "sed" | "gsed" => sed(args),
         _ => Shows::Content,
@@ -187,6 +200,13 @@ fn unquoted(word: &Word) -> String {
         Some(text) => text.to_owned(),
         None => word.written().replace(['\'', '"'], ""),
     }
+}
+
+/// `.data | keys`: the names in it, or how many there are.
+fn asks_for_keys(filter: &str) -> bool {
+    let last = filter.rsplit('|').next().unwrap_or_default().trim();
+    matches!(last.trim_end_matches("[]"), "keys" | "keys_unsorted" | "length" | "type")
+        && !filter.contains(',')
 }
 
 /// `cut -d= -f1`.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lictor_core::facts::{Access, Effect};
 
 use super::shape::takes_secret;
-use super::{Output, Scene, Walker, generated, shape};
+use super::{Output, Scene, Walker, generated, looked, shape};
 use crate::ast::Pipeline;
 use crate::operand::Arg;
 
@@ -68,8 +68,8 @@ impl Walker<'_> {
         }
         self.stdin = outer;
         self.piped = outer_file;
-        if pipeline.stages.last().is_some_and(takes_secret) {
-            self.hand_to_login(from);
+        if pipeline.stages.last().is_some_and(takes_secret) || looked::ends_in_silence(pipeline) {
+            self.not_shown(from);
         }
         output
     }
