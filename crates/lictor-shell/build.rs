@@ -314,14 +314,21 @@ fn variables(file: &Path) -> String {
     format!("pub(super) static VARIABLES: [(&str, &str); {}] = [{}];\n", rows.len(), rows.join(", "))
 }
 
+/// Words parted by blanks, or a list of texts that may hold some.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Words {
+    Text(String),
+    List(Vec<String>),
+}
+
 /// A list for each set of words: `SECRET_NAMES`.
 fn words(file: &Path) -> String {
     let mut out = String::new();
-    for (name, words) in &yaml::<BTreeMap<String, String>>(file) {
-        // A list with one entry a line may have blanks in them.
-        let words: Vec<&str> = match words.trim().contains('\n') {
-            true => words.trim().lines().collect(),
-            false => words.split_whitespace().collect(),
+    for (name, words) in &yaml::<BTreeMap<String, Words>>(file) {
+        let words = match words {
+            Words::Text(text) => text.split_whitespace().map(str::to_owned).collect(),
+            Words::List(words) => words.clone(),
         };
         let name = name.to_ascii_uppercase();
         writeln!(out, "pub(crate) static {name}: &[&str] = &{words:?};").expect("a string takes text");

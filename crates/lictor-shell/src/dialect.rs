@@ -16,34 +16,6 @@ const ENVIRONMENT: &[&str] = &["HOME", "USER", "PWD", "TMPDIR", "PATH", "SHELL",
 /// Variables of makefiles that whoever installs may set, and most do not.
 const EMPTY_BY_DEFAULT: &[&str] =
     &["BUILDROOT", "DESTDIR", "EXEC_PREFIX", "INSTALL_ROOT", "PREFIX", "ROOT", "SYSROOT", "RPM_BUILD_ROOT"];
-/// What lies directly below the root of a system: `$(X)/etc` is that when nobody sets `X`.
-const BELOW_ROOT: &[&str] = &[
-    "",
-    "*",
-    "bin",
-    "boot",
-    "dev",
-    "etc",
-    "home",
-    "lib",
-    "lib64",
-    "media",
-    "mnt",
-    "opt",
-    "proc",
-    "root",
-    "run",
-    "sbin",
-    "srv",
-    "sys",
-    "usr",
-    "var",
-    "Users",
-    "System",
-    "Library",
-    "Applications",
-];
-
 /// One thing that starts with a dollar in a recipe.
 enum Dollar<'a> {
     /// `$(NAME)`.
@@ -160,8 +132,9 @@ fn variable(name: &str, behind: &str, starts_word: bool, marked: bool) -> Option
     let is_set = marked && !EMPTY_BY_DEFAULT.contains(&name.to_ascii_uppercase().as_str());
     if let Some(below) = behind.strip_prefix('/') {
         let first = below.split(|c: char| c == '/' || c.is_whitespace() || "\"';|&)".contains(c)).next();
-        let below_root =
-            first.is_some_and(|first| BELOW_ROOT.contains(&first) && !(is_set && matches!(first, "" | "*")));
+        let below_root = first.is_some_and(|first| {
+            crate::words::BELOW_ROOT.contains(&first) && !(is_set && matches!(first, "" | "*"))
+        });
         if starts_word && below_root {
             return None;
         }

@@ -133,49 +133,21 @@ fn imports(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
 
 /// Whether code adds something to a start-up file of a shell that runs more than a setup.
 fn adds_to_startup(body: &str, effects: &[crate::Effect<crate::operand::Operand>]) -> bool {
-    const RUNS: [&str; 12] = [
-        "|sh",
-        "| sh",
-        "|bash",
-        "| bash",
-        "nohup ",
-        "/tmp/",
-        "rm -",
-        "nc ",
-        "bash -c",
-        "bash -i",
-        "LD_PRELOAD",
-        "/dev/tcp",
-    ];
     let writes = effects.iter().any(|effect| match effect {
         crate::Effect::File { access: Access::Append | Access::Write | Access::Modify, target, .. } => {
             target.arg.known().is_some_and(crate::walk::startup::runs_later)
         }
         _ => false,
     });
-    writes && RUNS.iter().any(|mark| body.contains(mark))
+    writes && crate::words::CODE_STARTUP_RUNS.iter().any(|mark| body.contains(mark))
 }
 
 /// Whether code works on a database that lives only as long as itself: in memory, in a temporary file, or made by a
 /// test runner.
 fn has_scratch_database(body: &str) -> bool {
-    const MADE_HERE: [&str; 12] = [
-        ":memory:",
-        "mode=memory",
-        "sqlite://\"",
-        "sqlite://'",
-        "connect('/tmp/",
-        "connect(\"/tmp/",
-        "sqlite:////tmp/",
-        "setup_test_environment",
-        "create_test_db",
-        "setup_databases",
-        "mongomock",
-        "fakeredis",
-    ];
     const OTHERS: [&str; 6] =
         ["psycopg", "pymysql", "postgres://", "postgresql://", "mysql://", "MongoClient("];
-    let made = MADE_HERE.iter().any(|mark| body.contains(mark))
+    let made = crate::words::CODE_SCRATCH_DATABASES.iter().any(|mark| body.contains(mark))
         || body.contains("tempfile") && body.contains("sqlite3.connect(");
     (made || names_test_database(body)) && !OTHERS.iter().any(|mark| body.contains(mark))
 }
@@ -234,31 +206,8 @@ const COMMITS: [(&str, &str); 10] = [
 /// Whether code goes through all names of a directory. A shell's `*` leaves hidden ones out, a listing in code does not,
 /// unless the code picks some of them.
 fn lists_hidden(body: &str) -> bool {
-    const LISTS: [&str; 9] = [
-        "os.listdir(",
-        "os.scandir(",
-        ".iterdir(",
-        "Dir.children",
-        "Dir.entries",
-        "readdir(",
-        "readdirSync(",
-        "readDir(",
-        "readDirSync(",
-    ];
-    const PICKS: [&str; 11] = [
-        "endswith(",
-        "endsWith(",
-        "end_with?",
-        "suffix",
-        "splitext",
-        "extname",
-        "fnmatch",
-        "not f.startswith('.')",
-        ".filter(",
-        ".test(",
-        ".match(",
-    ];
-    LISTS.iter().any(|list| body.contains(list)) && !PICKS.iter().any(|pick| body.contains(pick))
+    crate::words::CODE_LISTS.iter().any(|list| body.contains(list))
+        && !crate::words::CODE_PICKS.iter().any(|pick| body.contains(pick))
 }
 
 /// Makes what is read of a directory stand for its hidden files too.

@@ -87,16 +87,6 @@ fn has_word(body: &str, word: &str) -> bool {
 /// Whether processes that the code did not start are ended, picked by chance or one after the other.
 fn kills_at_random(body: &str) -> bool {
     const ENDS: [&str; 6] = [".kill(", ".terminate(", ".suspend(", "'kill'", "\"kill\"", "kill -"];
-    const LISTS: [&str; 8] = [
-        "process_iter(",
-        "psutil.pids(",
-        "listdir('/proc",
-        "listdir(\"/proc",
-        "pgrep -u",
-        "ps -e",
-        "ps aux",
-        "ps -A",
-    ];
     const CHANCE: [&str; 4] = ["random.choice(", "random.sample(", "random.randint(", "random.shuffle("];
     const VITAL: [&str; 7] = ["systemd", "'init'", "\"init\"", "sshd", "'ssh'", "dbus-daemon", "launchd"];
     let has = |words: &[&str]| words.iter().any(|word| body.contains(word));
@@ -104,7 +94,10 @@ fn kills_at_random(body: &str) -> bool {
         return false;
     }
     let counted = body.contains("in range(") && super::bombs::counts_past(body, 1000.0);
-    let listed = counted || has(&LISTS) || body.contains("'ps'") || body.contains("\"ps\"");
+    let listed = counted
+        || has(crate::words::CODE_LISTS_PROCESSES)
+        || body.contains("'ps'")
+        || body.contains("\"ps\"");
     let chosen = body.replace(".isdigit()", "").replace(".isnumeric()", "");
     let chooses = chosen.split("if ").skip(1).any(|condition| {
         // `if p]`, `if pid:`: what is left of a test for digits.
@@ -140,56 +133,6 @@ fn without_quotes(body: &str) -> String {
 
 /// Whether a body connects to another machine and starts a shell: one that nobody here types into.
 fn gives_shell_away(body: &str) -> bool {
-    const CONNECTS: [&str; 24] = [
-        "require(\"socket\")",
-        "require('socket')",
-        "gen_tcp",
-        "java.net.Socket",
-        "IO::Socket",
-        "TCPSocket",
-        "fsockopen",
-        "socket(S,",
-        "use Socket",
-        "socket.tcp",
-        "net.Dial",
-        "newSocket(",
-        "new Socket(",
-        "Socket.connect(",
-        "socketConnection(",
-        "using Sockets",
-        "new net.Socket",
-        "net.connect(",
-        "TcpStream::connect",
-        "TCPClient",
-        "[socket ",
-        "sockaddr_in",
-        "net.Socket(",
-        "TcpClient(",
-    ];
-    const SHELLS: [&str; 23] = [
-        "os:cmd",
-        ":os.cmd",
-        "qqx",
-        "IO.popen",
-        "io.popen",
-        "pipe(readLines",
-        "execProcess",
-        "shell:true",
-        "exec sh",
-        "spawn sh",
-        "/bin/sh",
-        "/bin/bash",
-        "sh -i",
-        "bash -i",
-        "\"sh\"",
-        "'sh'",
-        "`sh`",
-        "\"bash\"",
-        "'bash'",
-        "cmd.exe",
-        "/bin/zsh",
-        "\"/bin/dash\"",
-        "exec $c",
-    ];
-    CONNECTS.iter().any(|word| body.contains(word)) && SHELLS.iter().any(|word| body.contains(word))
+    crate::words::CODE_CONNECTS.iter().any(|word| body.contains(word))
+        && crate::words::CODE_SHELLS.iter().any(|word| body.contains(word))
 }

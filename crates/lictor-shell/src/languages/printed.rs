@@ -6,23 +6,12 @@ use super::tree;
 use crate::call::Call;
 use crate::operand::Arg;
 
-/// Functions that show what they are given.
-const PRINTS: [&str; 8] = [
-    "console.log",
-    "console.info",
-    "console.error",
-    "console.warn",
-    "console.debug",
-    "process.stdout.write",
-    "process.stderr.write",
-    "print",
-];
-
 /// Whether a call shows a variable that holds a secret, and not only whether it is set or how long it is.
 pub(super) fn prints_secret_variable(node: Node<'_>, body: &str, call: &Call<'_>) -> bool {
     let function = node.child_by_field_name("function").map(|function| tree::text(function, body));
-    let Some(arguments) =
-        node.child_by_field_name("arguments").filter(|_| function.is_some_and(|name| PRINTS.contains(&name)))
+    let Some(arguments) = node
+        .child_by_field_name("arguments")
+        .filter(|_| function.is_some_and(|name| crate::words::CODE_PRINTS.contains(&name)))
     else {
         return false;
     };

@@ -6,30 +6,6 @@ use lictor_core::facts::{GuardOff, OpaqueWhat};
 use crate::call::Report;
 use crate::programs::GUARD;
 
-/// What stops a process, slows it down or takes it over.
-const ACTS: [&str; 20] = [
-    "kill -",
-    "pkill ",
-    "setPriority(",
-    "os.kill(",
-    "killpg(",
-    ".kill(",
-    ".terminate(",
-    ".suspend(",
-    ".send_signal(",
-    "prlimit(",
-    ".rlimit(",
-    ".nice(",
-    ".ionice(",
-    ".cpu_affinity(",
-    "Process.kill",
-    "process.kill",
-    "posix_kill(",
-    "setpriority(",
-    "sched_setscheduler(",
-    "sched_setaffinity(",
-];
-
 /// How processes of others are found.
 const FINDS: [&str; 7] = ["process_iter", "pgrep", "pidof", "psutil.pids", "ps aux", "/proc", "ps-list"];
 
@@ -41,7 +17,7 @@ pub(super) fn judge(body: &str, report: &mut Report) {
     if contains(&["ptrace(", "process_vm_writev("]) {
         report.opaque(OpaqueWhat::Code, body);
     }
-    if !contains(&ACTS) {
+    if !contains(crate::words::CODE_PROCESS_ACTS) {
         return;
     }
     let named = || {

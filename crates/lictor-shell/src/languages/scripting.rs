@@ -47,18 +47,7 @@ fn reaches(report: &Report) -> bool {
 
 /// Whether code takes all variables of the environment, the secret ones among them.
 fn takes_environment(body: &str) -> bool {
-    const WHOLE: [&str; 9] = [
-        "%ENV",
-        "ENV.to_h",
-        "ENV.to_a",
-        "ENV.inspect",
-        "ENV.map",
-        "ENV.each",
-        "ENV.values",
-        "($_ENV)",
-        "getenv()",
-    ];
-    WHOLE.iter().any(|form| body.contains(form))
+    crate::words::CODE_WHOLE_ENVIRONMENT.iter().any(|form| body.contains(form))
 }
 
 pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report: &mut Report) {

@@ -10,7 +10,7 @@ use crate::operand::Arg;
 /// `make` with a makefile of the line, or with commands in place of its tools.
 pub(crate) fn make(call: &Call<'_>, report: &mut Report) {
     // A makefile on standard input is code like any other.
-    let options = Grammar::anywhere("CfIjloWE", "directory= file= makefile= jobs? eval=").parse(call.args);
+    let options = super::parsed(call);
     if options.has(&["n", "dry-run", "just-print", "recon"]) {
         return;
     }

@@ -2,7 +2,6 @@
 
 use lictor_core::facts::{Access, DatabaseEffect};
 
-use super::options::Grammar;
 use super::report::written;
 use super::sql;
 use crate::call::{Call, Next, Report, Stdin};
@@ -137,11 +136,7 @@ pub(crate) fn mongo(call: &Call<'_>, report: &mut Report) {
 
 /// `redis-cli`.
 pub(crate) fn redis(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand(
-        "hpasunridD",
-        "pass= user= pipe eval= scan bigkeys cluster= tls cacert= cert= key= raw csv",
-    )
-    .parse(call.args);
+    let options = super::parsed(call);
     let mut commands: Vec<Vec<String>> = vec![options.words().map(str::to_ascii_uppercase).collect()];
     if let Stdin::Text(text) = call.stdin {
         commands

@@ -2,7 +2,7 @@
 
 use lictor_core::facts::{Access, GuardOff, Privilege, ProcessEffect};
 
-use super::options::{Grammar, Options};
+use super::options::Options;
 use super::report::{below, glob};
 use super::secrets;
 use crate::call::{Call, Report, Stdin};
@@ -465,8 +465,7 @@ pub(crate) fn another_name(call: &Call<'_>, report: &mut Report, source: &Arg, t
 
 /// `mount --bind DIR PLACE`: the directory under another name, over what is there.
 pub(crate) fn bind(call: &Call<'_>, report: &mut Report) {
-    let options =
-        Grammar::anywhere("toOLU", "types= options= bind rbind move source= target=").parse(call.args);
+    let options = super::parsed(call);
     let binds = call.program == "bindfs"
         || options.has(&["bind", "rbind", "move", "B", "R", "M"])
         || options.values(&["o", "options"]).any(|words| words.prefix().contains("bind"))

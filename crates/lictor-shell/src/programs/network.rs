@@ -2,7 +2,7 @@
 
 use lictor_core::facts::{Access, DatabaseEffect, FlowSink, FlowSource};
 
-use super::options::{Grammar, after};
+use super::options::after;
 use super::report::written;
 use super::{secrets, text};
 use crate::call::{Call, Report, Stdin};
@@ -65,11 +65,7 @@ pub(crate) fn reach(report: &mut Report, arg: &Arg, sends: bool) {
 
 /// `aria2c`, `axel`: what is fetched, and where it goes.
 pub(crate) fn aria2(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere(
-        "oditsjxknU",
-        "out= dir= input-file= split= header= on-download-complete= on-download-start=",
-    )
-    .parse(call.args);
+    let options = super::parsed(call);
     for url in &options.operands {
         reach(report, url, false);
     }
@@ -348,14 +344,7 @@ fn download(call: &Call<'_>, report: &mut Report, url: &Arg, directory: Option<&
 }
 
 pub(crate) fn wget(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere(
-        "oaeiOTwQPUlARDIXBtS",
-        "output-file= append-output= execute= input-file= output-document= timeout= wait= quota= directory-prefix= user-agent= \
-         level= accept= reject= domains= header= post-data= post-file= body-data= body-file= method= user= password= tries= \
-         limit-rate= use-askpass= http-user= http-password= load-cookies= save-cookies= referer= config= ca-certificate= \
-         certificate= private-key= quiet continue recursive mirror no-check-certificate spider timestamping delete-after",
-    )
-    .parse(call.args);
+    let options = super::parsed(call);
     let sends = options.has(&["post-data", "post-file", "body-data", "body-file"]);
     for url in &options.operands {
         reach(report, url, sends);
@@ -435,11 +424,7 @@ pub(crate) fn httpie(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn netcat(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere(
-        "ceghioIpPqswxXT",
-        "exec= sh-exec= lua-exec= proxy= source-port= wait= output= listen",
-    )
-    .parse(call.args);
+    let options = super::parsed(call);
     if options.has(&["z"]) {
         return reach(report, options.operands.first().unwrap_or(&Arg::literal("")), false);
     }
@@ -464,11 +449,7 @@ pub(crate) fn netcat(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn openssl(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::single_dash(
-        "in= out= connect= host= k= pass= passin= passout= K= iv= inkey= CAfile= CApath= cert= key= days= subj= config= kfile= \
-         servername= keyout= newkey= extfile= CA= CAkey= signkey= sign= verify= signature= rand= inform= outform=",
-    )
-    .parse(call.args);
+    let options = super::parsed(call);
     if let Some(host) = options.value(&["connect", "host"]) {
         report.reach(host.known().and_then(host_of), &host.text, *call.stdin != Stdin::Inherited);
         if text::stdin_taint(call).secret {
@@ -507,34 +488,6 @@ pub(crate) fn openssl(call: &Call<'_>, report: &mut Report) {
         }
         (_, true) => report.taint.decoded = true,
         _ => text::derive(call, report),
-    }
-}
-
-pub(crate) fn rclone(call: &Call<'_>, report: &mut Report) {
-    let options =
-        Grammar::anywhere("", "config= include= exclude= filter= transfers= max-age= min-age= dry-run")
-            .parse(call.args);
-    if options.has(&["dry-run", "n"]) {
-        return;
-    }
-    let targets = options.from(1);
-    match options.word(0) {
-        sub @ ("delete" | "purge" | "deletefile" | "rmdirs" | "cleanup" | "sync" | "move" | "dedupe") => {
-            let target = if matches!(sub, "sync") { targets.get(1) } else { targets.first() };
-            match target {
-                Some(path) if !path.prefix().contains(':') => report.file(call, Access::Delete, path, true),
-                _ => report.infrastructure("rclone", sub, sub == "purge"),
-            }
-        }
-        "copy" | "copyto" => {
-            for source in targets.iter().take(1).filter(|path| remote(path).is_none()) {
-                send_file(call, report, source);
-            }
-            for target in targets.iter().skip(1).filter(|path| remote(path).is_none()) {
-                report.file(call, Access::Write, target, false);
-            }
-        }
-        _ => {}
     }
 }
 

@@ -45,11 +45,6 @@ impl<'a> Spelling<'a> {
         Self { style: Style::First, valued, attached: "", long }
     }
 
-    /// Long options with a single dash.
-    pub(crate) const fn single_dash(long: &'a str) -> Self {
-        Self { style: Style::SingleDash, valued: "", attached: "", long }
-    }
-
     /// Also these short options, whose value is only ever attached (`sed -i.bak`).
     pub(crate) const fn attached(self, attached: &'a str) -> Self {
         Self { attached, ..self }

@@ -15,11 +15,7 @@ fn is_dry(options: &Options) -> bool {
 
 /// Programs of the project that `npm`, `yarn` and `pnpm` run.
 pub(crate) fn node_manager(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere(
-        "wCFc",
-        "prefix= workspace= registry= tag= access= filter= dir= cwd= otp= package= call= userconfig= loglevel= dry-run global",
-    )
-    .parse(call.args);
+    let options = super::parsed(call);
     let mut at = 0;
     if call.program == "yarn" && matches!(options.word(0), "npm" | "workspace" | "workspaces") {
         at = if options.word(0) == "workspace" { 2 } else { 1 };

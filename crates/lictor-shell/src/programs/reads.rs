@@ -57,7 +57,7 @@ pub(crate) fn filter(call: &Call<'_>, report: &mut Report) {
 /// `wc`.
 pub(crate) fn count(call: &Call<'_>, report: &mut Report) {
     // How long a secret is says little about it.
-    let options = Grammar::anywhere("", "files0-from= total=").parse(call.args);
+    let options = super::parsed(call);
     report.lists.extend(options.value(&["files0-from"]).cloned());
     let listed = |arg: &Arg| secrets::is_secret(arg) || arg.found.is_some();
     let (counted, files): (Vec<Arg>, Vec<Arg>) = options.operands.into_iter().partition(listed);

@@ -9,7 +9,7 @@ use crate::operand::Arg;
 
 /// `at` and `batch`: a script, or what they are told on their input.
 pub(crate) fn at(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("fqt", "").parse(call.args);
+    let options = super::parsed(call);
     match (options.value(&["f"]), call.stdin) {
         (Some(file), _) => super::shells::run_script(report, file, Some("shell")),
         (None, Stdin::Text(text)) => report.then_shell(&Arg::literal(text), &[], call.program),
@@ -26,7 +26,7 @@ const TABLES: &str = "/var/spool/cron/crontabs";
 
 /// `crontab`.
 pub(crate) fn crontab(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("u", "").parse(call.args);
+    let options = super::parsed(call);
     if options.has(&["r", "l", "e"]) {
         return;
     }
@@ -139,7 +139,7 @@ fn pieces(typed: &[Arg], finished: bool, report: &mut Report) {
 
 /// `expect`.
 pub(crate) fn expect(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("cf", "").parse(call.args);
+    let options = super::parsed(call);
     let mut bodies: Vec<String> = options.values(&["c"]).filter_map(Arg::known).map(str::to_owned).collect();
     if let Stdin::Text(text) = call.stdin {
         bodies.push(text.clone());
@@ -167,7 +167,7 @@ pub(crate) fn expect(call: &Call<'_>, report: &mut Report) {
 
 /// `osascript`.
 pub(crate) fn osascript(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("els", "").parse(call.args);
+    let options = super::parsed(call);
     let mut bodies: Vec<String> = options.values(&["e"]).filter_map(Arg::known).map(str::to_owned).collect();
     if let Stdin::Text(text) = call.stdin {
         bodies.push(text.clone());

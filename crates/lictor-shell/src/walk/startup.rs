@@ -6,54 +6,6 @@ use super::{Output, Scene, Walker};
 use crate::describe::Trait;
 use crate::operand::{Known, Operand};
 
-/// What in them opens a way in, or leads elsewhere.
-const TRUSTS_MORE: [&str; 9] = [
-    "proxy",
-    "insecure",
-    "http://",
-    "preload",
-    "token=''",
-    "token = ''",
-    "check_certificate",
-    "ssl_verify: false",
-    "trusted-host",
-];
-/// How such files say that a program runs.
-const TOOL_RUNS: [&str; 22] = [
-    "os.execute",
-    "io.popen",
-    "rustc-wrapper",
-    "linker",
-    ".exec(",
-    ".shell",
-    "system(",
-    "run-shell",
-    "shell ",
-    "silent !",
-    ":!",
-    "|sh",
-    "| sh",
-    "|bash",
-    "| bash",
-    "curl ",
-    "wget ",
-    "rm -",
-    "subprocess",
-    "call-process",
-    "shell-command",
-    "/tmp/",
-];
-
-/// Settings of what starts with a desktop, which say what else starts.
-const DESKTOPS: [&str; 6] = [
-    "/i3/config",
-    "/sway/config",
-    "/hypr/hyprland.conf",
-    "/openbox/autostart",
-    "/bspwm/bspwmrc",
-    "/awesome/rc.lua",
-];
-
 /// Folders whose files shells read when they start.
 const SHELL_FOLDERS: [&str; 4] = ["/.bashrc.d/", "/.zshrc.d/", "/.oh-my-zsh/custom/", "/fish/conf.d/"];
 
@@ -75,61 +27,14 @@ pub(crate) fn runs_later(path: &str) -> bool {
         })
 }
 
-/// Variables through which every program or every prompt runs something.
-const HOOKS: [&str; 12] = [
-    "LD_PRELOAD=",
-    "LD_AUDIT=",
-    "DYLD_INSERT_LIBRARIES=",
-    "PROMPT_COMMAND=",
-    "BASH_ENV=",
-    "PYTHONSTARTUP=",
-    "ZDOTDIR=",
-    "NODE_OPTIONS=--require",
-    "NODE_OPTIONS=\"--require",
-    "NODE_OPTIONS=\"--import",
-    "PERL5OPT=",
-    "RUBYOPT=",
-];
-
-/// Settings of git that run programs.
-const GIT_RUNS: [&str; 12] = [
-    "!",
-    "hookspath",
-    "sshcommand",
-    "fsmonitor",
-    "helper",
-    "textconv",
-    "smudge",
-    "askpass",
-    "no-verify",
-    "commit -n",
-    "[include",
-    "templatedir",
-];
-
-/// How variables are called whose value programs run.
-const RUN: [&str; 12] = [
-    "COMMAND",
-    "PAGER",
-    "EDITOR",
-    "VISUAL",
-    "BROWSER",
-    "LESSOPEN",
-    "LESSCLOSE",
-    "_DIFF",
-    "ASKPASS",
-    "WRAPPER",
-    "_OPTIONS",
-    "_OPTS",
-];
-
 /// Whether a text sets such a variable to something that lies where anybody writes.
 fn names_hidden_program(text: &str) -> bool {
     text.lines().filter_map(|line| line.split_once('=')).any(|(name, value)| {
         let value = value.trim_start_matches(['"', '\'', '|', '!', ' ']);
         let agent = ["-javaagent:", "-agentpath:"].iter().find_map(|option| value.strip_prefix(option));
         let name = name.trim();
-        RUN.iter().any(|part| name.ends_with(part)) && is_hidden_away(agent.unwrap_or(value))
+        crate::words::STARTUP_VARIABLES_RUN.iter().any(|part| name.ends_with(part))
+            && is_hidden_away(agent.unwrap_or(value))
     })
 }
 
@@ -147,7 +52,7 @@ pub fn runs_at_start(path: &str, text: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let tool = crate::words::STARTUP_TOOLS.contains(&name)
         && (name != "config.toml" || path.contains("/.cargo/"))
-        && TOOL_RUNS.iter().any(|mark| text.contains(mark));
+        && crate::words::STARTUP_TOOL_RUNS.iter().any(|mark| text.contains(mark));
     tool || path.contains("/nushell/") && matches!(name, "env.nu" | "config.nu")
         || path.contains("/site-packages/") && matches!(name, "usercustomize.py" | "sitecustomize.py")
 }
@@ -202,20 +107,21 @@ impl Walker<'_> {
         {
             added.is_none_or(|text| {
                 let lower = text.to_ascii_lowercase();
-                GIT_RUNS.iter().any(|setting| lower.contains(setting))
+                crate::words::STARTUP_GIT_RUNS.iter().any(|setting| lower.contains(setting))
             })
         } else if crate::words::STARTUP_TRUSTS.contains(&name) {
             added.is_some_and(|text| {
-                TRUSTS_MORE.iter().any(|mark| text.contains(mark)) && !text.contains("localhost")
+                crate::words::STARTUP_TRUSTS_MORE.iter().any(|mark| text.contains(mark))
+                    && !text.contains("localhost")
             })
         } else if super::moved::is_everyday(&key, added.is_some()) {
             true
         } else if crate::words::STARTUP_TOOLS.contains(&name)
             && (name != "config.toml" || key.contains("/.cargo/"))
             || key.contains("/.ipython/") && key.contains("/startup/")
-            || DESKTOPS.iter().any(|file| key.ends_with(file))
+            || crate::words::STARTUP_DESKTOPS.iter().any(|file| key.ends_with(file))
         {
-            added.is_some_and(|text| TOOL_RUNS.iter().any(|mark| text.contains(mark)))
+            added.is_some_and(|text| crate::words::STARTUP_TOOL_RUNS.iter().any(|mark| text.contains(mark)))
         } else {
             return;
         };
@@ -272,7 +178,7 @@ impl Walker<'_> {
         }
         self.reading.opaque.truncate(opaque + usize::from(unclear));
         let path = text.split("PATH=").nth(1).unwrap_or_default().trim_start_matches(['"', '\'']);
-        HOOKS.iter().any(|hook| text.contains(hook))
+        crate::words::STARTUP_HOOKS.iter().any(|hook| text.contains(hook))
             || names_hidden_program(text)
             || governs_next_session(text)
             || path.starts_with("/tmp")

@@ -8,22 +8,6 @@ use super::simple::Context;
 use crate::operand::{Arg, Operand};
 use crate::state::Value;
 
-/// Parts of names by which people mark what is not kept.
-const MARKS: [&str; 12] = [
-    "test",
-    "tests",
-    "testing",
-    "tmp",
-    "temp",
-    "scratch",
-    "ci",
-    "e2e",
-    "demo",
-    "sandbox",
-    "throwaway",
-    "mock",
-];
-
 /// Variables that say which of several databases is meant.
 const STAGES: [&str; 8] =
     ["RAILS_ENV", "RACK_ENV", "NODE_ENV", "APP_ENV", "MIX_ENV", "DJANGO_ENV", "FLASK_ENV", "ENVIRONMENT"];
@@ -36,7 +20,7 @@ pub(crate) fn is_marked(name: &str) -> bool {
         let part = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
         // `testdb`, `test_db`, `dbtest`.
         let bare = part.strip_suffix("db").or_else(|| part.strip_prefix("db")).unwrap_or(part);
-        MARKS.contains(&bare)
+        crate::words::THROWAWAY_MARKS.contains(&bare)
     }) && !lower.contains("prod")
 }
 

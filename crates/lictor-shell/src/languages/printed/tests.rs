@@ -20,7 +20,7 @@ fn whole_values_of_secret_variables_are_printed() {
         "\"key: \" + process.env.API_KEY",
         "Deno.env.get(\"API_KEY\")",
     ];
-    for print in super::PRINTS {
+    for print in crate::words::CODE_PRINTS {
         for value in values {
             assert!(prints_secret(&format!("{print}({value})")), "{print}({value})");
         }

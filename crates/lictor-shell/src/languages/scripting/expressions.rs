@@ -202,18 +202,10 @@ impl Reader<'_, '_> {
             "perl" | "php" => &["$", "@"],
             _ => return Arg::literal(text),
         };
-        const HOMES: [&str; 9] = [
-            "#{Dir.home}",
-            "#{ENV['HOME']}",
-            "#{ENV[\"HOME\"]}",
-            "#{ENV.fetch('HOME')}",
-            "$ENV{HOME}",
-            "$ENV{'HOME'}",
-            "$ENV{\"HOME\"}",
-            "{$_SERVER['HOME']}",
-            "{$_ENV['HOME']}",
-        ];
-        let home = HOMES.iter().find(|home| text.contains(**home)).map(|home| text.replace(home, "~"));
+        let home = crate::words::CODE_TEXT_HOMES
+            .iter()
+            .find(|home| text.contains(**home))
+            .map(|home| text.replace(home, "~"));
         let text = home.as_deref().unwrap_or(text);
         let Some(at) = marks.iter().filter_map(|mark| text.find(mark)).min() else {
             return Arg::literal(text);

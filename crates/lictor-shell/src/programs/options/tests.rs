@@ -74,7 +74,8 @@ fn wrappers_stop_at_the_first_operand() {
 fn one_dash_may_start_a_long_name() {
     let args: Vec<Arg> =
         "destroy -auto-approve -var a=b -target=x --chdir d".split(' ').map(Arg::literal).collect();
-    let options = Grammar::single_dash("var= target= chdir=").parse(&args);
+    let options =
+        Grammar { style: Style::SingleDash, ..Grammar::anywhere("", "var= target= chdir=") }.parse(&args);
     assert!(options.has(&["auto-approve"]));
     assert_eq!(
         (options.text(&["var"]), options.text(&["target"]), options.text(&["chdir"])),
@@ -127,4 +128,18 @@ proptest! {
         let plain = words.iter().take_while(|word| *word != "--").filter(|word| !word.starts_with('-')).count();
         prop_assert!(options.operands.len() <= words.len() && options.operands.len() + words.len() >= plain);
     }
+}
+
+#[test]
+fn cmdlets_take_options_in_any_case_cut_short_and_with_a_slash() {
+    let grammar = Grammar { style: Style::Cmdlet, ..Grammar::anywhere("", "filter= recurse force whatif") };
+    for words in [["-Recurse", "x"], ["-r", "x"], ["-REC", "x"]] {
+        let args: Vec<Arg> = words.iter().map(|word| Arg::literal(*word)).collect();
+        let options = grammar.parse(&args);
+        assert!(options.has(&["recurse"]) && options.word(0) == "x", "{words:?}");
+    }
+    let args: Vec<Arg> = ["/S", "-f", "-Filter", "*.cs", "/etc"].map(Arg::literal).to_vec();
+    let options = grammar.parse(&args);
+    assert!(options.has(&["s"]) && !options.has(&["force"]), "`-f` may be either");
+    assert_eq!((options.text(&["filter"]), options.word(0)), (Some("*.cs"), "/etc"));
 }

@@ -2,64 +2,6 @@
 
 use super::{LONGEST, Token, effect, tokens};
 
-/// What may be dropped.
-const DROPPED: [&str; 28] = [
-    "TABLE",
-    "TABLES",
-    "DATABASE",
-    "SCHEMA",
-    "VIEW",
-    "INDEX",
-    "SEQUENCE",
-    "FUNCTION",
-    "PROCEDURE",
-    "TRIGGER",
-    "TYPE",
-    "ROLE",
-    "USER",
-    "EXTENSION",
-    "DOMAIN",
-    "KEYSPACE",
-    "COLLECTION",
-    "MEASUREMENT",
-    "SERIES",
-    "STREAM",
-    "TOPIC",
-    "DATASET",
-    "WAREHOUSE",
-    "CATALOG",
-    "TABLESPACE",
-    "OWNED",
-    "POLICY",
-    "SERVER",
-];
-/// What stands between the verb and a name.
-const BEFORE_NAMES: [&str; 12] = [
-    "IF",
-    "EXISTS",
-    "NOT",
-    "TEMPORARY",
-    "FOREIGN",
-    "MATERIALIZED",
-    "EXTERNAL",
-    "ONLY",
-    "TABLE",
-    "BY",
-    "CONCURRENTLY",
-    "UNIQUE",
-];
-/// What may follow the names.
-const BEHIND_NAMES: [&str; 9] =
-    ["CASCADE", "RESTRICT", "PURGE", "RESTART", "CONTINUE", "IDENTITY", "ASYNC", "SYNC", "FORCE"];
-/// Clauses of a deletion.
-const CLAUSES: [&str; 9] =
-    ["WHERE", "USING", "RETURNING", "LIMIT", "ORDER", "JOIN", "INNER", "LEFT", "PARTITION"];
-/// What a table is altered by.
-const ALTERATIONS: [&str; 12] = [
-    "ADD", "DROP", "RENAME", "ALTER", "MODIFY", "CHANGE", "SET", "OWNER", "ENABLE", "DISABLE", "ATTACH",
-    "DETACH",
-];
-
 /// Whether every statement of a text parses, and at least one of them does something or asks for something.
 #[must_use]
 pub fn is_sql(text: &str) -> bool {
@@ -86,13 +28,20 @@ fn parses(all: &[Token]) -> bool {
     let rest = |from: usize| all.get(from..).unwrap_or_default();
     match word(all, 0) {
         "DROP" => {
-            let kind = if BEFORE_NAMES.contains(&word(all, 1)) && word(all, 1) != "TABLE" { 2 } else { 1 };
-            DROPPED.contains(&word(all, kind)) && is_names(rest(kind + 1))
+            let kind = if crate::words::SQL_BEFORE_NAMES.contains(&word(all, 1)) && word(all, 1) != "TABLE" {
+                2
+            } else {
+                1
+            };
+            crate::words::SQL_DROPPED.contains(&word(all, kind)) && is_names(rest(kind + 1))
         }
         "TRUNCATE" => word(all, 1) == "TABLE" && is_names(rest(2)) || all.len() == 2 && is_names(rest(1)),
         "DELETE" => word(all, 1) == "FROM" && is_deletion(rest(2)),
         "UPDATE" => has(all, "SET") && sign('='),
-        "ALTER" => ALTERATIONS.iter().any(|way| has(rest(2), way)) && DROPPED.contains(&word(all, 1)),
+        "ALTER" => {
+            crate::words::SQL_ALTERATIONS.iter().any(|way| has(rest(2), way))
+                && crate::words::SQL_DROPPED.contains(&word(all, 1))
+        }
         "INSERT" | "REPLACE" | "MERGE" => word(all, 1) == "INTO",
         "CREATE" => {
             ["TABLE", "INDEX", "VIEW", "DATABASE", "SCHEMA", "FUNCTION", "ROLE", "USER", "TRIGGER"]
@@ -116,9 +65,9 @@ fn parses(all: &[Token]) -> bool {
 
 /// `a, "b".c CASCADE` and nothing else.
 fn is_names(tokens: &[Token]) -> bool {
-    let start = tokens
-        .iter()
-        .take_while(|token| matches!(token, Token::Word(word) if BEFORE_NAMES.contains(&word.as_str())));
+    let start = tokens.iter().take_while(
+        |token| matches!(token, Token::Word(word) if crate::words::SQL_BEFORE_NAMES.contains(&word.as_str())),
+    );
     let mut rest = tokens.get(start.count()..).unwrap_or_default();
     loop {
         let [Token::Word(_) | Token::Name, behind @ ..] = rest else { return false };
@@ -132,12 +81,14 @@ fn is_names(tokens: &[Token]) -> bool {
 }
 
 fn is_end(tokens: &[Token]) -> bool {
-    tokens.iter().all(|token| matches!(token, Token::Word(word) if BEHIND_NAMES.contains(&word.as_str())))
+    tokens.iter().all(
+        |token| matches!(token, Token::Word(word) if crate::words::SQL_BEHIND_NAMES.contains(&word.as_str())),
+    )
 }
 
 /// `table`, `table AS t`, `table WHERE …`.
 fn is_deletion(tokens: &[Token]) -> bool {
-    let clause = |token: &Token| matches!(token, Token::Word(word) if CLAUSES.contains(&word.as_str()));
+    let clause = |token: &Token| matches!(token, Token::Word(word) if crate::words::SQL_CLAUSES.contains(&word.as_str()));
     let names = tokens.iter().position(clause).unwrap_or(tokens.len());
     let (table, clauses) = tokens.split_at_checked(names).unwrap_or_default();
     let named = match table {
