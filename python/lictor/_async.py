@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ _loops: dict[int, list[asyncio.AbstractEventLoop]] = {}
 
 def is_async(function: Any) -> bool:
     """Whether calling it gives a coroutine."""
+    import inspect
+
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))
 
 

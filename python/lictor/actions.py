@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -276,7 +275,9 @@ def _plain(payload: Any) -> dict[str, Any]:
         return {}
     if isinstance(payload, Mapping):
         return dict(payload)
-    if dataclasses.is_dataclass(payload) and not isinstance(payload, type):
+    if hasattr(type(payload), "__dataclass_fields__"):
+        import dataclasses
+
         return dataclasses.asdict(payload)
     dump: Any = getattr(payload, "model_dump", None)
     if callable(dump):

@@ -6,7 +6,6 @@ import functools
 import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from lictor._async import asynchronous, is_async, served_by
@@ -14,6 +13,7 @@ from lictor._faults import failed
 from lictor._governing import Governing
 from lictor._lictor import RawAction, RawEngine, RawEvaluation
 from lictor._forks import Reopening
+from lictor._records import dataclass
 from lictor.actions import Action
 from lictor.context import GovernanceContext, Notes, SessionState
 from lictor.errors import Blocked, GraphError, LictorError, NeedsApproval, PolicyError

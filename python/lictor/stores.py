@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from lictor._records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

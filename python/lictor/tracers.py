@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
+
+from lictor._records import dataclass
 
 if TYPE_CHECKING:
     import logging

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from lictor._records import dataclass
 
 Status = Literal["pass", "warn", "ask", "block", "error"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import IO, Any, ClassVar
 
+from lictor._records import dataclass
 from lictor.actions import Action, ActionKind
 from lictor.context import GovernanceContext
 from lictor.guards.own import BaseGuard

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -78,11 +77,15 @@ def is_tool_policy(node: Any) -> bool:
     check = getattr(node, "check", None)
     if check is None:
         return False
+    import inspect
+
     context = inspect.signature(check).parameters.get("context")
     return context is not None and context.kind is inspect.Parameter.KEYWORD_ONLY
 
 
 def _takes_context(name: str, check: Callable[..., Any]) -> bool:
+    import inspect
+
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = list(inspect.signature(check).parameters.values())
     if any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters):
