@@ -2,8 +2,10 @@
 
 mod asks;
 mod calls;
+mod changes;
 mod inputs;
 mod lists;
+mod neighbours;
 mod reply;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -14,7 +16,7 @@ use lictor::{Action, ActionKind, Asking, Companion, Evaluation, Mode, Runtime, S
 use serde_json::{Map, Value, json};
 
 use crate::identity::{Identity, Running};
-use crate::message::{Message, VERSION, id_in};
+use crate::message::{CAPABILITIES, INVALID_PARAMS, Message, VERSION, id_in};
 use crate::pins::Pins;
 use crate::state::Sealer;
 use asks::Question;
@@ -56,8 +58,14 @@ pub struct Gateway {
     rounds: Rounds,
     /// Tools and prompts that may be used: listed, and as they were accepted.
     known: HashMap<String, Known>,
-    /// Listed, but different from what was accepted.
-    quarantined: HashSet<String>,
+    /// Everything that the server has listed, also what is not offered.
+    present: HashSet<String>,
+    /// The pins could not be used when the server was last asked what it has.
+    unpinned: bool,
+    /// What the server said instead of which tools it has.
+    no_tools: Option<Message>,
+    /// The names of servers that agents are told of, once they have been looked up.
+    configured: Option<Vec<String>>,
     /// The sessions of the agent that has started this proxy, as its hooks tell of them.
     above: SessionsAbove,
     /// The calls of those sessions that have come through here.
@@ -84,10 +92,10 @@ enum Listing {
 enum Waiting {
     /// A judged call.
     Call(Box<Call>),
-    /// A list that the client asked for.
-    List(List),
-    /// A list that the gateway asked for.
-    Own(List),
+    /// A list that the client asked for; whether it asked for its beginning.
+    List(List, bool),
+    /// A list that the gateway asked for, with what earlier pages had.
+    Own(List, Vec<Vec<Value>>),
     /// What the server says about itself.
     About,
     /// Something that is looked through and handed back.
@@ -109,13 +117,9 @@ const PASSED: [&str; 6] = [
 
 const INVALID_REQUEST: i64 = -32600;
 const UNKNOWN_METHOD: i64 = -32601;
-const INVALID_PARAMS: i64 = -32602;
 
 /// What the protocol has for headers that do not say what the body says.
 const HEADER_MISMATCH: i64 = -32020;
-
-/// Where revisions without a handshake say what a client can do.
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 impl Gateway {
     /// A gateway for the server of that name and identity.
@@ -139,7 +143,10 @@ impl Gateway {
             questions: Vec::new(),
             rounds: Rounds::default(),
             known: HashMap::new(),
-            quarantined: HashSet::new(),
+            present: HashSet::new(),
+            unpinned: false,
+            no_tools: None,
+            configured: None,
             above: SessionsAbove::default(),
             come: VecDeque::new(),
             tasks: HashSet::new(),
@@ -164,11 +171,10 @@ impl Gateway {
                 self.sent_on(&id, message, Waiting::About)
             }
             "server/discover" => self.sent_on(&id, message, Waiting::About),
-            "tools/call" | "prompts/get" | "completion/complete" if self.state != Listing::Known => {
-                self.hold(message)
-            }
-            // Whether a version is held back shows when the server has said something.
-            "resources/read" if self.identity.has_package() && self.state != Listing::Known => {
+            // What the pins say shows when the server has said what it has.
+            "tools/call" | "prompts/get" | "completion/complete" | "resources/read"
+                if self.state != Listing::Known =>
+            {
                 self.hold(message)
             }
             "tools/call" => self.called(&id, message),
@@ -176,7 +182,10 @@ impl Gateway {
             "completion/complete" => self.completed(&id, message),
             "resources/read" => self.resource(&id, message),
             "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/update" => self.task(&id, message),
-            method if let Some(list) = List::of(method) => self.sent_on(&id, message, Waiting::List(list)),
+            method if let Some(list) = List::of(method) => {
+                let begins = message.param("cursor").is_none();
+                self.sent_on(&id, message, Waiting::List(list, begins))
+            }
             method if PASSED.contains(&method) => self.sent_on(&id, message, Waiting::Other),
             method => {
                 let told = format!("the method `{method}` is not known here, so it is not passed on");
@@ -192,10 +201,12 @@ impl Gateway {
                 let id = id.clone();
                 match self.waiting.remove(&id.to_string()) {
                     Some(Waiting::Call(call)) => self.answered(*call, message),
-                    Some(Waiting::List(list)) => vec![Out::Client(self.listed(list, message))],
-                    Some(Waiting::Own(list)) => self.learned(list, message),
+                    Some(Waiting::List(list, begins)) => {
+                        vec![Out::Client(self.listed(list, begins, message))]
+                    }
+                    Some(Waiting::Own(list, pages)) => self.learned(list, pages, message),
                     Some(Waiting::About) => vec![Out::Client(self.introduced(message))],
-                    Some(Waiting::Other) => vec![Out::Client(reply::looked_through(message, Form::Error))],
+                    Some(Waiting::Other) => vec![Out::Client(self.looked_through(message, Form::Error))],
                     // An answer to nothing that was asked.
                     None => Vec::new(),
                 }
@@ -263,19 +274,29 @@ impl Gateway {
 
     /// Calls wait until the definitions of the server are known: a call must not outrun the look at what it calls.
     fn hold(&mut self, message: Message) -> Vec<Out> {
-        let meta = message.param("_meta").filter(|meta| meta.get(VERSION).is_some()).cloned();
+        let meta = own_meta(&message);
         self.held.push(message);
         if self.state == Listing::Asked {
             return Vec::new();
         }
         self.state = Listing::Asked;
         self.known.clear();
-        self.quarantined.clear();
-        let meta = meta.map(own_meta);
-        [List::Tools, List::Prompts].into_iter().map(|list| self.ask_for(list, None, meta.as_ref())).collect()
+        self.present.clear();
+        self.no_tools = None;
+        self.unpinned = false;
+        [List::Tools, List::Prompts]
+            .into_iter()
+            .map(|list| self.ask_for(list, None, meta.as_ref(), Vec::new()))
+            .collect()
     }
 
-    fn ask_for(&mut self, list: List, cursor: Option<&Value>, meta: Option<&Value>) -> Out {
+    fn ask_for(
+        &mut self,
+        list: List,
+        cursor: Option<&Value>,
+        meta: Option<&Value>,
+        pages: Vec<Vec<Value>>,
+    ) -> Out {
         let id = self.own_id();
         let mut params = Map::new();
         if let Some(cursor) = cursor {
@@ -285,7 +306,7 @@ impl Gateway {
             params.insert("_meta".to_owned(), meta.clone());
         }
         let request = Message::request(&id, list.method(), Value::Object(params));
-        self.waiting.insert(Value::String(id).to_string(), Waiting::Own(list));
+        self.waiting.insert(Value::String(id).to_string(), Waiting::Own(list, pages));
         Out::Server(request)
     }
 
@@ -302,6 +323,10 @@ impl Gateway {
 
     fn release(&mut self) -> Vec<Out> {
         std::mem::take(&mut self.held).into_iter().flat_map(|message| self.from_client(message)).collect()
+    }
+
+    fn looked_through(&self, message: Message, form: Form) -> Message {
+        reply::looked_through(&self.name, message, form)
     }
 
     fn action(&self, tool: &str, payload: Map<String, Value>, id: &Value) -> Action {
@@ -353,9 +378,10 @@ impl Gateway {
     }
 }
 
-/// What our own questions say about the client: its revision, and that it can do nothing, since it does not see them.
-fn own_meta(meta: Value) -> Value {
-    json!({VERSION: meta.get(VERSION), CAPABILITIES: {}})
+/// What our own questions say about the client, where its call says so: its revision, and that it can do nothing, since it
+/// does not see them.
+fn own_meta(call: &Message) -> Option<Value> {
+    call.meta(VERSION).map(|version| json!({VERSION: version, CAPABILITIES: {}}))
 }
 
 #[cfg(test)]

@@ -75,11 +75,6 @@ impl Identity {
         Self { group: Some(group), ..self }
     }
 
-    /// Whether a version can be told.
-    pub(crate) fn has_package(&self) -> bool {
-        self.source != Source::Unknown
-    }
-
     /// With the version that runs now. Asked for once a server has answered.
     pub(crate) fn running(&self) -> Running {
         let package = match &self.source {
@@ -116,11 +111,9 @@ impl Running {
         self.package.as_ref().map(|(name, version)| json!({"package": name, "version": version}))
     }
 
-    /// The package in words.
-    pub(crate) fn package_text(&self) -> Option<String> {
-        let (name, version) = self.package.as_ref()?;
-        let version = version.as_deref().unwrap_or("in a version that cannot be found");
-        Some(format!("`{name}` {version}"))
+    /// The name of the package.
+    pub(crate) fn package_name(&self) -> Option<&str> {
+        self.package.as_ref().map(|(name, _)| name.as_str())
     }
 
     /// Whether the version is known.

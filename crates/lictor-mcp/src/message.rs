@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+pub(crate) const INVALID_PARAMS: i64 = -32602;
+
 /// The longest line that is read.
 pub const MAX_LINE: usize = 16 * 1024 * 1024;
 
@@ -35,6 +37,9 @@ pub struct Message(pub(crate) Map<String, Value>, pub(crate) Option<Vec<(String,
 
 /// Where revisions without a handshake say which revision a client speaks.
 pub(crate) const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// Where the same revisions say what a client can do.
+pub(crate) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// Why a line is not a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -143,6 +148,22 @@ impl Message {
     #[must_use]
     pub fn stands_alone(&self) -> bool {
         self.meta(VERSION).is_some()
+    }
+
+    /// The answer to a request that does not say what its client speaks and can do. Each request says both, unless the
+    /// client has said so in a handshake (`opened`).
+    #[must_use]
+    pub fn refused_without_metadata(&self, opened: bool) -> Option<Self> {
+        let id = self.method().and(self.id())?;
+        let (version, can) = (self.meta(VERSION), self.meta(CAPABILITIES));
+        let complete = version.is_some_and(Value::is_string) && can.is_some_and(Value::is_object);
+        let silent = version.is_none() && can.is_none();
+        if complete || silent && opened {
+            return None;
+        }
+        let told =
+            format!("the request needs `{VERSION}` and `{CAPABILITIES}` in `_meta`, or `initialize` first");
+        Some(Self::error(id, INVALID_PARAMS, &told))
     }
 
     /// The line that is sent on: what was judged, written anew.

@@ -48,6 +48,12 @@ pub struct Item {
     /// Whether it should be looked at.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suspicious: bool,
+    /// Why it should be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+    /// The definition that is gone and whose arguments this one has: it may be that one under a new name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renamed_from: Option<String>,
     /// As it is now, where that differs: hidden and refused until a person accepts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<Value>,
@@ -158,6 +164,15 @@ impl Pins {
     }
 }
 
+/// What speaks against a definition.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Doubts {
+    /// In words.
+    pub(crate) reasons: Vec<String>,
+    /// The definition that it may be under a new name.
+    pub(crate) renamed_from: Option<String>,
+}
+
 /// What came of a look at a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen {
@@ -165,10 +180,17 @@ pub(crate) struct Seen {
     pub(crate) standing: Standing,
     /// Whether a person has accepted it as it is.
     pub(crate) reviewed: bool,
+    /// Whether it is seen like this for the first time.
+    pub(crate) is_news: bool,
     suspicious: bool,
 }
 
 impl Seen {
+    /// Whether it has changed to what nobody has seen yet.
+    pub(crate) fn is_change(self) -> bool {
+        self.is_news && self.standing == Standing::Changed
+    }
+
     /// Whether it may go to a model that acts on it as it is.
     pub(crate) fn may_be_used(self) -> bool {
         self.standing != Standing::Changed && (self.reviewed || !self.suspicious)
@@ -185,31 +207,60 @@ impl Item {
 
 impl Server {
     /// Compares a definition with its pin, and keeps what is new or changed.
-    pub(crate) fn see(&mut self, key: &str, definition: &Value, suspicious: bool) -> Seen {
+    pub(crate) fn see(&mut self, key: &str, definition: &Value, doubts: &Doubts) -> Seen {
         let definition = without_volatile(definition);
+        let suspicious = !doubts.reasons.is_empty();
         // What a version adds is part of what a person accepts with it.
         let held = self.is_held();
         let Some(item) = self.items.get_mut(key) else {
             let (accepted, changed) = if held { (Value::Null, Some(definition)) } else { (definition, None) };
-            self.items.insert(key.to_owned(), Item { accepted, reviewed: false, suspicious, changed });
-            return Seen { standing: Standing::New, reviewed: false, suspicious };
+            let Doubts { reasons, renamed_from } = doubts.clone();
+            let item = Item { accepted, reviewed: false, suspicious, reasons, renamed_from, changed };
+            self.items.insert(key.to_owned(), item);
+            return Seen { standing: Standing::New, reviewed: false, is_news: true, suspicious };
         };
+        item.suspicious = suspicious;
+        item.reasons.clone_from(&doubts.reasons);
+        item.renamed_from.clone_from(&doubts.renamed_from);
         if digest(&item.accepted) == digest(&definition) {
             item.changed = None;
-            item.suspicious = suspicious;
-            return Seen { standing: Standing::Same, reviewed: item.reviewed, suspicious };
+            return Seen { standing: Standing::Same, reviewed: item.reviewed, is_news: false, suspicious };
         }
+        let is_news = item.changed.as_ref() != Some(&definition);
         item.changed = Some(definition);
-        Seen { standing: Standing::Changed, reviewed: false, suspicious }
+        Seen { standing: Standing::Changed, reviewed: false, is_news, suspicious }
     }
 
     fn has_package(&self) -> bool {
         self.items.contains_key(PACKAGE)
     }
 
+    /// The name of the package that it comes from.
+    pub(crate) fn package_name(&self) -> Option<&str> {
+        self.accepted(PACKAGE)?.get("package")?.as_str()
+    }
+
+    /// Whether a person has nothing to look at in a definition that is pinned.
+    pub(crate) fn is_settled(&self, key: &str) -> bool {
+        self.items.get(key).is_some_and(|item| !item.is_open())
+    }
+
     /// Whether it runs in a version that nobody has accepted, while another one is known.
     pub(crate) fn is_held(&self) -> bool {
         self.items.get(PACKAGE).is_some_and(|package| package.changed.is_some())
+    }
+
+    /// The keys of what has changed, and of what is suspicious as it is, that a person has not looked at.
+    #[must_use]
+    pub fn open(&self) -> (Vec<&str>, Vec<&str>) {
+        let keys = |changed: bool| {
+            let open = self
+                .items
+                .iter()
+                .filter(move |(_, item)| item.is_open() && item.changed.is_some() == changed);
+            open.map(|(key, _)| key.as_str()).collect()
+        };
+        (keys(true), keys(false))
     }
 
     /// What was accepted.
@@ -233,7 +284,7 @@ impl Server {
 }
 
 /// What is pinned about the package that a server comes from.
-const PACKAGE: &str = "server/package";
+pub(crate) const PACKAGE: &str = "server/package";
 
 impl Pinned {
     /// The pins of the server that runs. Those of a version that is not known yet begin as those of a known one, so that
@@ -247,7 +298,7 @@ impl Pinned {
         let server = self.servers.entry(key).or_default();
         name.clone_into(&mut server.name);
         if let Some(package) = running.package().filter(|_| running.has_version() || server.has_package()) {
-            server.see(PACKAGE, &package, false);
+            server.see(PACKAGE, &package, &Doubts::default());
         }
         server
     }
@@ -277,7 +328,7 @@ fn numbers(version: &str) -> Vec<u64> {
 }
 
 /// The definition without what servers may vary from one listing to the next.
-fn without_volatile(definition: &Value) -> Value {
+pub(crate) fn without_volatile(definition: &Value) -> Value {
     match definition {
         Value::Object(fields) => Value::Object(
             fields.iter().filter(|(key, _)| *key != "_meta").map(|(k, v)| (k.clone(), v.clone())).collect(),

@@ -4,9 +4,13 @@
 //! look, no more. What counts as hidden is stricter for definitions, which a server writes for the model, than for results,
 //! which may be any file or page: a byte order mark, a colour code or a single zero-width space is no message.
 
+mod addresses;
 mod hidden;
+mod names;
 
 use serde_json::Value;
+
+pub(crate) use names::{Others, full_name_in, looks_like};
 
 /// What is suspicious about a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +29,12 @@ pub enum Suspicion {
     EncodedPayload,
     /// An address that is made to carry data away.
     CarryingAddress,
+    /// It tells the model to take something private to an address, or to run what an address gives.
+    OrderToAddress,
     /// A name that is taken for another one.
     LooksLike(String),
+    /// The name of another server's tool.
+    SameName(String),
 }
 
 impl Suspicion {
@@ -49,6 +57,10 @@ impl Suspicion {
             Self::CredentialPath => "a path to credentials".to_owned(),
             Self::EncodedPayload => "a long encoded payload".to_owned(),
             Self::CarryingAddress => "an address that carries data away".to_owned(),
+            Self::OrderToAddress => {
+                "an instruction to send something to an address or to run what it gives".to_owned()
+            }
+            Self::SameName(name) => format!("the same name as `{name}`, another server's tool"),
             Self::LooksLike(name) => format!("a name that is easily taken for `{name}`"),
         }
     }
@@ -69,80 +81,6 @@ pub fn suspicions(value: &Value, origin: Origin) -> Vec<Suspicion> {
     let mut found = Vec::new();
     collect(value, origin, &mut found);
     found
-}
-
-/// Tools and servers of others that the texts of a definition speak about. `others` are pairs of server and tool.
-pub(crate) fn references<'a>(
-    value: &Value,
-    own: &dyn Fn(&str) -> bool,
-    others: impl Iterator<Item = (&'a str, &'a str)>,
-) -> Vec<Suspicion> {
-    let mut texts = Vec::new();
-    strings(value, &mut texts);
-    let words: std::collections::HashSet<&str> = texts
-        .iter()
-        .flat_map(|text| text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'))))
-        .collect();
-    let mut found = Vec::new();
-    for (server, tool) in others {
-        let full = format!("mcp__{server}__{tool}");
-        // A plain word (`search`) says nothing; a name that was made up for a tool does.
-        let made_up = tool.len() >= 6 && tool.contains(['_', '-']) && !own(tool);
-        if words.contains(full.as_str()) || made_up && words.contains(tool) {
-            found.push(Suspicion::OtherTools(full));
-        }
-    }
-    found.dedup();
-    found
-}
-
-/// A name of another tool that this one is easily taken for: other spelling, same look.
-#[must_use]
-pub(crate) fn looks_like<'a>(name: &str, others: impl Iterator<Item = &'a str>) -> Option<Suspicion> {
-    let look = skeleton(name);
-    others
-        .into_iter()
-        .find(|other| *other != name && skeleton(other) == look)
-        .map(|other| Suspicion::LooksLike(other.to_owned()))
-}
-
-/// How a name looks at a glance: without case and separators, with letters and digits that look alike made one.
-fn skeleton(name: &str) -> String {
-    let alike = |c: char| match c {
-        '0' | 'о' | 'ο' => 'o',
-        '1' | 'l' | 'і' | 'ı' | '|' => 'i',
-        'а' | 'α' => 'a',
-        'е' | 'ε' => 'e',
-        'р' | 'ρ' => 'p',
-        'с' => 'c',
-        'х' | 'χ' => 'x',
-        'у' => 'y',
-        'ѕ' | '5' => 's',
-        'ԁ' => 'd',
-        'к' | 'κ' => 'k',
-        'т' | 'τ' => 't',
-        'ν' => 'v',
-        c => c,
-    };
-    name.chars()
-        .flat_map(char::to_lowercase)
-        .filter(|c| !matches!(c, '_' | '-' | '.' | '/' | ' '))
-        .map(alike)
-        .collect::<String>()
-        .replace("rn", "m")
-        .replace("vv", "w")
-}
-
-fn strings<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
-    match value {
-        Value::String(text) => found.push(text),
-        Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
-        Value::Object(fields) => fields.iter().for_each(|(key, item)| {
-            found.push(key);
-            strings(item, found);
-        }),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }
 
 fn collect(value: &Value, origin: Origin, found: &mut Vec<Suspicion>) {
@@ -214,23 +152,10 @@ fn in_text(text: &str, origin: Origin) -> Vec<Suspicion> {
         (has(&SECRECY), Suspicion::Secrecy),
         (definition && has(&CREDENTIALS), Suspicion::CredentialPath),
         (longest_encoded(text) >= if definition { 120 } else { 2000 }, Suspicion::EncodedPayload),
-        (carries(&lower), Suspicion::CarryingAddress),
+        (addresses::carry(&lower), Suspicion::CarryingAddress),
+        (addresses::are_orders(&lower), Suspicion::OrderToAddress),
     ];
     checks.into_iter().filter_map(|(found, suspicion)| found.then_some(suspicion)).collect()
-}
-
-/// A picture whose address has parameters is fetched by whoever shows the text, with what the model puts into it.
-fn carries(lower: &str) -> bool {
-    let mut rest = lower;
-    while let Some((_, after)) = rest.split_once("](http") {
-        let address = after.split([')', ' ', '\n']).next().unwrap_or_default();
-        let parameter = address.split_once('?').map(|(_, query)| query).unwrap_or_default();
-        if parameter.contains(['{', '<', '$']) || parameter.contains("...") {
-            return true;
-        }
-        rest = after;
-    }
-    false
 }
 
 fn longest_encoded(text: &str) -> usize {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::child::{ServerCommand, StartError, end_scanned, start};
 use crate::message::{MAX_LINE, Message};
-use crate::poison::{self, Origin, Suspicion};
+use crate::poison::{self, Origin, Others, Suspicion};
 
 /// What a server has.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -42,29 +42,42 @@ pub fn scan(server: &ServerCommand, patience: Duration) -> Result<Scan, StartErr
     Ok(scan)
 }
 
-/// Looks at servers beside each other: what one says about another's tools, and names that look alike.
+/// Looks at servers beside each other: what one says about another's tools, and names that are the same or look alike.
 pub fn compare(scans: &mut [(String, Scan)]) {
-    let tools: Vec<(String, String)> = scans
-        .iter()
-        .flat_map(|(server, scan)| scan.tools.iter().map(|tool| (server.clone(), tool.clone())))
-        .collect();
+    let all = scans.to_vec();
     for (server, scan) in scans {
-        let others: Vec<(&str, &str)> = tools
-            .iter()
-            .filter(|(other, _)| other != server)
-            .map(|(server, tool)| (server.as_str(), tool.as_str()))
+        let neighbours = || all.iter().filter(|(other, _)| other != server);
+        let tools = neighbours()
+            .flat_map(|(name, scan)| scan.tools.iter().map(move |tool| (name.as_str(), tool.as_str(), scan)))
+            .map(|(name, tool, scan)| (name, tool, scan.definition(tool)))
             .collect();
+        let servers = neighbours().map(|(name, _)| name.as_str()).collect();
+        let others = Others { own: server, tools, servers };
         let own = |name: &str| scan.tools.iter().any(|tool| tool == name);
         let mut found = Vec::new();
         for (name, definition) in &scan.definitions {
-            let about = poison::references(definition, &own, others.iter().copied());
+            let about = others.named_in(definition, &own);
             found.extend(about.into_iter().map(|one| (name.clone(), one)));
         }
         for name in &scan.tools {
-            let names = scan.tools.iter().map(String::as_str).chain(others.iter().map(|(_, tool)| *tool));
-            found.extend(poison::looks_like(name, names).map(|one| (name.clone(), one)));
+            let alike = poison::looks_like(name, scan.tools.iter().map(String::as_str));
+            found.extend(
+                alike
+                    .into_iter()
+                    .chain(others.taken_for(name, scan.definition(name)))
+                    .map(|one| (name.clone(), one)),
+            );
         }
         scan.findings.extend(found);
+    }
+}
+
+impl Scan {
+    fn definition(&self, tool: &str) -> &Value {
+        self.definitions
+            .iter()
+            .find(|(name, _)| name == tool)
+            .map_or(&Value::Null, |(_, definition)| definition)
     }
 }
 

@@ -20,6 +20,9 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How long it may take to tell a server that its client has gone.
 const LEAVING: Duration = Duration::from_secs(2);
 
+/// What clients may ask before either side knows which revision the other speaks.
+const BEFORE: [&str; 2] = ["ping", "server/discover"];
+
 /// Runs a server behind a gateway until the client or the server ends. Gives how the server ended.
 ///
 /// # Errors
@@ -109,17 +112,24 @@ impl Outlet for Streams {
 
 /// Hands every line of the client to the gateway, until it ends. A line that cannot be understood is answered.
 fn pump_client(lines: impl Read, hub: &Hub<Streams>) {
+    let mut opened = false;
+    let answer = |message: Message| hub.outlet.put(&Out::Client(message), &Via::default()).is_ok();
     each_line(lines, |line, rest| {
         // Whoever sends more than is read waits, as without Lictor; and is judged only when it goes on.
         hub.outlet.to_server.wait_for_room();
         hub.outlet.to_client.wait_for_room();
         let cut = is_cut(line);
         let told = match Message::parse(line) {
-            Ok(message) => hub.take_from_client(message),
+            Ok(message) => {
+                opened |= message.method() == Some("initialize");
+                let may_be_silent = opened || message.method().is_some_and(|method| BEFORE.contains(&method));
+                match message.refused_without_metadata(may_be_silent) {
+                    Some(refused) => answer(refused),
+                    None => hub.take_from_client(message),
+                }
+            }
             Err(malformed) => {
-                let id = id_in(line).unwrap_or_default();
-                let answer = Message::error(&id, -32700, &malformed.to_string());
-                hub.outlet.put(&Out::Client(answer), &Via::default()).is_ok()
+                answer(Message::error(&id_in(line).unwrap_or_default(), -32700, &malformed.to_string()))
             }
         };
         told && (!cut || skip_line(rest).is_ok())

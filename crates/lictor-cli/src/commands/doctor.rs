@@ -104,6 +104,7 @@ pub fn run(args: &DoctorArgs) -> Result<Exit> {
     record::policy(&mut report, &project);
     let settings = hooks::agents(&mut report, &project)?;
     servers::wrapped(&mut report, &project);
+    servers::pins(&mut report, &project);
     hooks::git(&mut report, &project);
     record::state(&mut report, &project);
     record::faults(&mut report, &project);

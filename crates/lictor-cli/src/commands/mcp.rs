@@ -227,28 +227,20 @@ fn chosen<'a>(pinned: &'a Pinned, name: Option<&str>) -> Result<Chosen<'a>> {
 }
 
 fn list(args: &PinsArgs, chosen: &Chosen<'_>) -> Result<Exit> {
-    let rows: Vec<Value> = chosen
-        .iter()
-        .map(|(identity, server)| {
-            let changed: Vec<&String> =
-                server.items.iter().filter(|(_, item)| item.changed.is_some()).map(|(key, _)| key).collect();
-            let suspicious: Vec<&String> =
-                server.items.iter().filter(|(_, item)| is_suspicious(item)).map(|(key, _)| key).collect();
-            json!({
-                "server": server.name,
-                "identity": identity,
-                "pinned": server.items.len(),
-                "changed": changed,
-                "suspicious": suspicious,
-            })
-        })
-        .collect();
+    let mut rows = Vec::new();
     let mut text = String::new();
-    for (_, server) in chosen {
-        let changed = server.items.values().filter(|item| item.changed.is_some()).count();
-        let suspicious = server.items.values().filter(|item| is_suspicious(item)).count();
-        let suspicious = if suspicious == 0 { String::new() } else { format!(", {suspicious} suspicious") };
-        text += &format!("{}  {} pinned, {changed} changed{suspicious}\n", server.name, server.items.len());
+    for (identity, server) in chosen {
+        let (changed, suspicious) = server.open();
+        let also =
+            if suspicious.is_empty() { String::new() } else { format!(", {} suspicious", suspicious.len()) };
+        text += &format!("{}  {} pinned, {} changed{also}\n", server.name, server.items.len(), changed.len());
+        rows.push(json!({
+            "server": server.name,
+            "identity": identity,
+            "pinned": server.items.len(),
+            "changed": changed,
+            "suspicious": suspicious,
+        }));
     }
     if chosen.is_empty() {
         text += "no server has been seen yet; `lictor mcp run -- SERVER` governs one\n";
@@ -257,31 +249,19 @@ fn list(args: &PinsArgs, chosen: &Chosen<'_>) -> Result<Exit> {
     Ok(after(chosen))
 }
 
-fn is_suspicious(item: &Item) -> bool {
-    item.changed.is_none() && item.is_open()
-}
-
 fn diff(args: &PinsArgs, chosen: &Chosen<'_>) -> Result<Exit> {
     let (mut rows, mut text) = (Vec::new(), String::new());
     for (_, server) in chosen {
-        for (key, item) in &server.items {
-            if is_suspicious(item) {
-                text += &format!("{}/{key} is suspicious as it is\n{:#}\n", server.name, item.accepted);
-                rows.push(
-                    json!({"server": server.name, "item": key, "accepted": item.accepted, "changed": null}),
-                );
-            }
-            let Some(changed) = &item.changed else { continue };
-            let [before, now] = [&item.accepted, changed].map(|definition| format!("{definition:#}\n"));
-            let names = [format!("{}/{key} as accepted", server.name), format!("{}/{key} now", server.name)];
-            let [accepted, current] = &names;
-            text += &format!("--- {accepted}\n+++ {current}\n");
-            for line in lictor::diff::unified(&before, &now, 3) {
-                text += &format!("{line}\n");
-            }
-            rows.push(
-                json!({"server": server.name, "item": key, "accepted": item.accepted, "changed": changed}),
-            );
+        for (key, item) in server.items.iter().filter(|(_, item)| item.is_open()) {
+            text += &open_item(server, key, item);
+            rows.push(json!({
+                "server": server.name,
+                "item": key,
+                "accepted": item.accepted,
+                "changed": item.changed,
+                "reasons": item.reasons,
+                "renamed_from": item.renamed_from,
+            }));
         }
     }
     if rows.is_empty() {
@@ -291,6 +271,25 @@ fn diff(args: &PinsArgs, chosen: &Chosen<'_>) -> Result<Exit> {
     let shown: Vec<String> = text.lines().map(|line| lictor_core::text::clean(line, usize::MAX)).collect();
     said(args, &json!({"changes": rows}), &format!("{}\n", shown.join("\n")))?;
     Ok(after(chosen))
+}
+
+/// One definition for a person to look at: why, and how it differs from what was accepted, also under an earlier name.
+fn open_item(server: &Server, key: &str, item: &Item) -> String {
+    let full = format!("{}/{key}", server.name);
+    let now = item.changed.as_ref().unwrap_or(&item.accepted);
+    let mut text = String::new();
+    if !item.reasons.is_empty() {
+        text += &format!("{full} has {}\n", item.reasons.join(", "));
+    }
+    let earlier = item.renamed_from.as_ref().and_then(|old| Some((old, &server.items.get(old)?.accepted)));
+    let (before, accepted) = match (earlier, &item.changed) {
+        (Some((old, accepted)), _) => (format!("{}/{old} as accepted", server.name), accepted),
+        (None, Some(_)) => (format!("{full} as accepted"), &item.accepted),
+        (None, None) => return text + &format!("{now:#}\n"),
+    };
+    text += &format!("--- {before}\n+++ {full} now\n");
+    let [old, new] = [accepted, now].map(|definition| format!("{definition:#}\n"));
+    text + &lictor::diff::unified(&old, &new, 3).into_iter().map(|line| line + "\n").collect::<String>()
 }
 
 fn after(chosen: &Chosen<'_>) -> Exit {

@@ -6,7 +6,6 @@ use lictor_core::feedback;
 use serde_json::{Map, Value, json};
 
 use super::{Gateway, HEADER_MISMATCH, INVALID_PARAMS, Out, Waiting, reply};
-use crate::identity::Running;
 use crate::message::{Message, is_spelled_like};
 use crate::mirror;
 
@@ -63,12 +62,10 @@ impl Gateway {
             return vec![Out::Client(Message::error(id, INVALID_PARAMS, told))];
         };
         let key = format!("tool/{name}");
-        if self.quarantined.contains(&key) {
-            let (reason, fix) = self.why_changed("tool", &name);
-            return vec![Out::Client(reply::refusal(id, Form::Result, &reason, &fix, None))];
-        }
+        // Whether a tool is hidden or not there is not for the client to know.
         let Some(known) = self.known.get(&key) else {
-            return vec![Out::Client(Message::error(id, INVALID_PARAMS, &format!("unknown tool: {name}")))];
+            let unknown = || Message::error(id, INVALID_PARAMS, &format!("unknown tool: {name}"));
+            return vec![Out::Client(self.no_tools.clone().map_or_else(unknown, |told| told.with_id(id)))];
         };
         // Lenient servers take `Path` for `path`, and what was judged would not be what is done.
         let respelled = arguments.keys().find_map(|given| {
@@ -109,12 +106,7 @@ impl Gateway {
     }
 
     fn offered_prompt(&self, id: &Value, name: &str) -> Result<Option<String>, Message> {
-        let key = format!("prompt/{name}");
-        if self.quarantined.contains(&key) {
-            let (reason, fix) = self.why_changed("prompt", name);
-            return Err(Message::error(id, INVALID_PARAMS, &format!("{reason}; {fix}")));
-        }
-        match self.known.get(&key) {
+        match self.known.get(&format!("prompt/{name}")) {
             Some(known) => Ok(known.suspicious.clone()),
             None => Err(Message::error(id, INVALID_PARAMS, &format!("unknown prompt: {name}"))),
         }
@@ -154,8 +146,11 @@ impl Gateway {
 
     fn addressed(&mut self, id: &Value, message: Message, uri: &str) -> Vec<Out> {
         if self.held_back {
-            let (reason, fix) = self.why_changed("resource", uri);
-            return vec![Out::Client(reply::refusal(id, Form::Error, &reason, &fix, None))];
+            return vec![Out::Client(Message::error(
+                id,
+                INVALID_PARAMS,
+                &format!("unknown resource: {uri}"),
+            ))];
         }
         let mut action = self.action("resource", Map::new(), id);
         let (kind, key, value) = match Address::of(uri) {
@@ -167,14 +162,6 @@ impl Gateway {
         action.kind = kind;
         action.payload.insert(key.to_owned(), json!(value));
         self.judged(id, message, action, Form::Error, Concern::default())
-    }
-
-    /// Why something that was listed is refused.
-    fn why_changed(&self, kind: &str, name: &str) -> (String, String) {
-        match self.running.as_ref().filter(|_| self.held_back).and_then(Running::package_text) {
-            Some(package) => reply::other_version(&self.name, &package),
-            None => reply::changed(kind, name),
-        }
     }
 
     /// A task belongs to the call that made it; others are not there.
@@ -262,7 +249,7 @@ impl Gateway {
                 Err(error) => format!("Lictor could not record this: {error}"),
             }
         };
-        vec![Out::Client(reply::with_remark(reply::looked_through(message, call.form), &told))]
+        vec![Out::Client(reply::with_remark(self.looked_through(message, call.form), &told))]
     }
 }
 

@@ -126,7 +126,7 @@ impl Gateway {
         };
         let tool_use_id = call.action.tool_use_id.take();
         self.rounds.insert(state, Round { action, tool_use_id, declined, hooked: call.hooked });
-        vec![Out::Client(reply::looked_through(message, call.form))]
+        vec![Out::Client(self.looked_through(message, call.form))]
     }
 
     /// Nothing of what the server asks may be asked: it hears so, and the client hears nothing of it.

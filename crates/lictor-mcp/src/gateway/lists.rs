@@ -6,12 +6,16 @@ use lictor::guards::ServersWord;
 use serde_json::{Map, Value, json};
 
 use super::calls::Form;
-use super::{Gateway, Listing, Out, reply};
+use super::neighbours::{self, Around};
+use super::{Gateway, Listing, Out, UNKNOWN_METHOD, Waiting, changes};
 use crate::identity::Running;
 use crate::message::Message;
 use crate::mirror::{self, Argument};
-use crate::pins::{PinError, Pinned, Server, Standing};
-use crate::poison::{self, Origin, Suspicion};
+use crate::pins::{Doubts, PACKAGE, PinError, Seen, Server, Standing};
+use crate::poison::Suspicion;
+
+/// How many pages of a list the gateway asks for. A server that has more goes on for ever.
+const MOST_PAGES: usize = 256;
 
 /// A definition that may be used.
 #[derive(Debug, Clone, Default)]
@@ -73,16 +77,16 @@ impl List {
 impl Gateway {
     /// A list for the client: without what is quarantined or hides text. It may be another one in a moment, so nobody
     /// keeps it.
-    pub(super) fn listed(&mut self, list: List, mut message: Message) -> Message {
-        let Some(result) = message.result_mut() else { return reply::looked_through(message, Form::Error) };
+    pub(super) fn listed(&mut self, list: List, begins: bool, mut message: Message) -> Message {
+        let Some(result) = message.result_mut() else { return self.looked_through(message, Form::Error) };
         let items = match result.remove(list.field()) {
             Some(Value::Array(items)) => items,
             _ => Vec::new(),
         };
         // Earlier revisions have no such fields, and no client that minds them.
         let cached = result.contains_key("resultType") || result.contains_key("ttlMs");
-        // Without pins nothing can be told from what it was, so nothing is offered.
-        let kept = self.sorted_out(list, items).unwrap_or_default();
+        let whole = begins && next_page(result).is_none();
+        let kept = self.sorted_out(list, items, whole).unwrap_or_else(|_| self.without_pins());
         if let Some(result) = message.result_mut() {
             result.insert(list.field().to_owned(), Value::Array(kept));
             if cached {
@@ -93,56 +97,101 @@ impl Gateway {
         message
     }
 
-    /// A list that the gateway asked for itself.
-    pub(super) fn learned(&mut self, list: List, message: Message) -> Vec<Out> {
-        let result = message.0.get("result").and_then(Value::as_object);
-        let items = result.and_then(|result| result.get(list.field())).and_then(Value::as_array);
-        // A server without prompts answers with an error, which is a list of none.
-        let _ = self.sorted_out(list, items.cloned().unwrap_or_default());
-        if let Some(cursor) =
-            result.and_then(|result| result.get("nextCursor")).filter(|cursor| !cursor.is_null())
-        {
-            let meta = self.held.iter().find_map(|held| held.param("_meta")).cloned().map(super::own_meta);
-            let cursor = cursor.clone();
-            return vec![self.ask_for(list, Some(&cursor), meta.as_ref())];
+    /// A list that the gateway asked for itself. All of its pages are looked at together.
+    pub(super) fn learned(
+        &mut self,
+        list: List,
+        mut pages: Vec<Vec<Value>>,
+        mut message: Message,
+    ) -> Vec<Out> {
+        let next = message.result_mut().and_then(|result| {
+            if let Some(Value::Array(items)) = result.remove(list.field()) {
+                pages.push(items);
+            }
+            next_page(result).cloned()
+        });
+        if let Some(cursor) = next.filter(|_| pages.len() < MOST_PAGES) {
+            let meta = self.held.iter().find_map(super::own_meta);
+            return vec![self.ask_for(list, Some(&cursor), meta.as_ref(), pages)];
         }
-        let asking = self.waiting.values().any(|waiting| matches!(waiting, super::Waiting::Own(_)));
-        if asking {
+        // A server without tools or prompts answers that it does not know the method. Anything else has another reason,
+        // for example that it does not speak the client's revision.
+        if list == List::Tools && message.error_code().is_some_and(|code| code != UNKNOWN_METHOD) {
+            self.no_tools = Some(self.looked_through(message, Form::Error));
+        }
+        if self.sorted_out(list, pages.into_iter().flatten().collect(), true).is_err() {
+            self.without_pins();
+        }
+        if self.waiting.values().any(|waiting| matches!(waiting, Waiting::Own(..))) {
             return Vec::new();
         }
         self.state = Listing::Known;
-        self.release()
+        let released = self.release();
+        if self.unpinned || self.no_tools.is_some() {
+            // The next call asks again.
+            self.state = Listing::Unknown;
+        }
+        released
+    }
+
+    /// Without pins nothing can be told from what it was, so nothing is offered.
+    fn without_pins(&mut self) -> Vec<Value> {
+        self.known.clear();
+        (self.held_back, self.unpinned) = (true, true);
+        if self.state == Listing::Known {
+            self.state = Listing::Unknown;
+        }
+        Vec::new()
     }
 
     /// What a server says about itself: its instructions go to the model, and its capabilities decide what it is asked. Both
     /// are pinned; what has changed is left out until a person accepts it.
     pub(super) fn introduced(&mut self, mut message: Message) -> Message {
-        let Some(result) = message.result_mut() else { return reply::looked_through(message, Form::Error) };
+        let Some(result) = message.result_mut() else { return self.looked_through(message, Form::Error) };
         let instructions = result.get("instructions").cloned();
         let capabilities = result.get("capabilities").cloned();
         let (running, name) = (self.running(), self.name.clone());
+        let configured = self.configured().to_vec();
         let looked = self.pins.change(|all| {
+            all.of(&running, &name);
+            let around = Around::of(all, &running, &name, &configured, &[]);
+            let doubts = |text: &Value| Doubts {
+                reasons: around
+                    .suspicions("server/instructions", text)
+                    .iter()
+                    .map(Suspicion::describe)
+                    .collect(),
+                renamed_from: None,
+            };
+            let doubts = instructions.as_ref().map(doubts).unwrap_or_default();
             let server = all.of(&running, &name);
             let held = server.is_held();
             let spoken = instructions.as_ref().map(|text| {
-                let suspicious = !poison::suspicions(text, Origin::Definition).is_empty();
-                server.see("server/instructions", text, suspicious).may_be_used() && !held
+                let seen = server.see("server/instructions", text, &doubts);
+                (seen, seen.may_be_used() && !held)
             });
             let able = capabilities.as_ref().map(|able| {
-                let seen = server.see("server/capabilities", able, false);
-                (seen.standing != Standing::Changed, server.accepted("server/capabilities").cloned())
+                let seen = server.see("server/capabilities", able, &Doubts::default());
+                (seen, server.accepted("server/capabilities").cloned())
             });
-            (spoken, able, held)
+            let news = [
+                ("server/instructions", spoken.map(|(seen, _)| seen)),
+                ("server/capabilities", able.as_ref().map(|(seen, _)| *seen)),
+            ];
+            let changes = news.into_iter().filter(|(_, seen)| seen.is_some_and(Seen::is_change));
+            let changes = changes.filter_map(|(key, _)| changes::of(server, key)).collect::<Vec<_>>();
+            (spoken.map(|(_, usable)| usable), able, held, changes)
         });
-        let (spoken, able, held) = looked.unwrap_or((Some(false), None, true));
-        self.held_back = held;
+        let (spoken, able, held, changes) = looked.unwrap_or((Some(false), None, true, Vec::new()));
+        self.record_changes(&changes);
+        self.set_held_back(held);
         if let Some(result) = message.result_mut() {
             if spoken == Some(false) {
                 result.remove("instructions");
             }
             // Of capabilities that have changed, those stay that were accepted.
-            if let (Some((false, accepted)), Some(Value::Object(now))) =
-                (able, result.get_mut("capabilities"))
+            if let (Some((seen, accepted)), Some(Value::Object(now))) = (able, result.get_mut("capabilities"))
+                && seen.standing == Standing::Changed
             {
                 now.retain(|name, _| accepted.as_ref().is_some_and(|accepted| accepted.get(name).is_some()));
             }
@@ -150,55 +199,88 @@ impl Gateway {
         message
     }
 
-    /// Compares definitions with their pins; gives those that may be offered.
-    fn sorted_out(&mut self, list: List, items: Vec<Value>) -> Result<Vec<Value>, PinError> {
+    /// Compares definitions with their pins; gives those that may be offered. `whole`: they are all that the server has.
+    fn sorted_out(&mut self, list: List, items: Vec<Value>, whole: bool) -> Result<Vec<Value>, PinError> {
         let (running, name) = (self.running(), self.name.clone());
         let Some(kind) = list.pinned_as() else {
-            if self.identity.has_package() {
-                self.held_back = self.pins.change(|all| all.of(&running, &name).is_held())?;
-            }
+            let held = self.pins.change(|all| all.of(&running, &name).is_held())?;
+            self.set_held_back(held);
             return Ok(if self.held_back { Vec::new() } else { items });
         };
         let keyed: Vec<(String, Value)> = items
             .into_iter()
             .filter_map(|item| Some((format!("{kind}/{}", item.get("name")?.as_str()?), item)))
             .collect();
-        let (looked, held) = self.pins.change(|all| {
-            let mut looked = Vec::new();
-            for (key, item) in &keyed {
-                let found = about(all, &running, &keyed, key, item);
-                let server = all.of(&running, &name);
-                let renamed = renamed_from(server, &keyed, key, item);
-                let seen = server.see(key, item, !found.is_empty() || renamed.is_some());
-                looked.push((seen, found, renamed));
-            }
-            (looked, all.of(&running, &name).is_held())
+        let keys: HashSet<String> = keyed.iter().map(|(key, _)| key.clone()).collect();
+        if whole {
+            self.present.retain(|key| !key.starts_with(kind));
+        }
+        self.present.extend(keys);
+        let (present, configured) = (self.present.clone(), self.configured().to_vec());
+        let (looked, held, changes) = self.pins.change(|all| {
+            all.of(&running, &name);
+            let around = Around::of(all, &running, &name, &configured, &keyed);
+            let found: Vec<Vec<Suspicion>> =
+                keyed.iter().map(|(key, item)| around.suspicions(key, item)).collect();
+            let server = all.of(&running, &name);
+            let mut changes = Vec::new();
+            let looked: Vec<Looked> = keyed
+                .iter()
+                .zip(found)
+                .map(|((key, item), found)| {
+                    let looked = looked_at(server, &present, key, item, &found);
+                    if looked.seen.is_change() || looked.seen.is_news && looked.hides {
+                        changes.extend(changes::of(server, key));
+                    }
+                    looked
+                })
+                .collect();
+            (looked, server.is_held(), changes)
         })?;
+        self.set_held_back(held);
+        self.record_changes(&changes);
+        Ok(self.offered(keyed, looked))
+    }
+
+    /// The server runs in a version that nobody has accepted: a person has to hear of it once.
+    fn set_held_back(&mut self, held: bool) {
+        if held && !std::mem::replace(&mut self.held_back, held) {
+            let running = self.running();
+            let pinned = self.pins.read().unwrap_or_default();
+            let server = pinned.servers.get(&running.key());
+            let change = server.and_then(|server| changes::of(server, PACKAGE));
+            self.record_changes(change.as_slice());
+        }
         self.held_back = held;
+    }
+
+    /// The definitions that may be used, which are those that the client hears of.
+    fn offered(&mut self, keyed: Vec<(String, Value)>, looked: Vec<Looked>) -> Vec<Value> {
         let mut kept: Vec<Value> = Vec::new();
         let mut names = HashSet::new();
-        for ((key, item), (seen, found, renamed)) in keyed.into_iter().zip(looked) {
-            let hides = found.iter().any(Suspicion::is_certain) || !is_usable_name(&key);
+        for ((key, item), looked) in keyed.into_iter().zip(looked) {
             let twice = !names.insert(key.clone());
             if twice {
                 kept.retain(|known| known.get("name") != item.get("name"));
             }
-            let mirrored = mirror::declared(&item);
-            if self.is_out_of_use(&key) || mirrored.is_none() {
+            let mirrored = mirror::declared(&item).filter(|_| !self.is_out_of_use(&key));
+            let is_hidden =
+                self.held_back || looked.seen.standing == Standing::Changed || looked.hides || twice;
+            let Some(mirrored) = mirrored.filter(|_| !is_hidden) else {
                 self.known.remove(&key);
-            } else if held || seen.standing == Standing::Changed || hides || twice {
-                self.known.remove(&key);
-                self.quarantined.insert(key);
-            } else {
-                let suspicious = (!seen.reviewed).then(|| why(&key, &found, renamed.as_deref())).flatten();
-                self.quarantined.remove(&key);
-                let mirrored = mirrored.unwrap_or_default();
-                let (properties, word) = (properties(&item), servers_word(&item));
-                self.known.insert(key, Known { properties, mirrored, suspicious, word });
-                kept.push(item);
-            }
+                continue;
+            };
+            let suspicious = looked.caution.filter(|_| !looked.seen.reviewed);
+            let (properties, word) = (properties(&item), servers_word(&item));
+            self.known.insert(key, Known { properties, mirrored, suspicious, word });
+            kept.push(item);
         }
-        Ok(kept)
+        kept
+    }
+
+    /// The names of the servers that agents are told of: looked up when a server first says what it has.
+    fn configured(&mut self) -> &[String] {
+        self.configured.get_or_insert_with(|| neighbours::configured(self.runtime.project()))
     }
 
     /// Which server it is, with the version that runs: looked up when the server answers for the first time.
@@ -214,58 +296,73 @@ impl Gateway {
     }
 }
 
-/// What is suspicious about a definition, among those of its server and of others.
-fn about(
-    all: &Pinned,
-    running: &Running,
-    keyed: &[(String, Value)],
+/// What came of a look at one definition.
+struct Looked {
+    seen: Seen,
+    /// It has text that people cannot see, or a name that cannot be used.
+    hides: bool,
+    /// What a person is told at each call.
+    caution: Option<String>,
+}
+
+fn looked_at(
+    server: &mut Server,
+    present: &HashSet<String>,
     key: &str,
     item: &Value,
-) -> Vec<Suspicion> {
-    let mut found = poison::suspicions(item, Origin::Definition);
-    let others: Vec<(&str, &str)> = all
-        .servers
-        .iter()
-        .filter(|(other, _)| running.version_in(other).is_none())
-        .flat_map(|(_, server)| server.items.keys().map(|key| (server.name.as_str(), key.as_str())))
-        .filter_map(|(server, key)| Some((server, key.strip_prefix("tool/")?)))
-        .collect();
-    let own = |name: &str| keyed.iter().any(|(key, _)| key.strip_prefix("tool/") == Some(name));
-    found.extend(poison::references(item, &own, others.iter().copied()));
-    if let Some(name) = key.strip_prefix("tool/") {
-        let siblings = keyed.iter().filter_map(|(key, _)| key.strip_prefix("tool/"));
-        found.extend(poison::looks_like(name, siblings.chain(others.iter().map(|(_, tool)| *tool))));
-    }
-    found
-}
-
-/// A new name for what was there under another one, which is gone: the known way around pins.
-fn renamed_from(server: &Server, keyed: &[(String, Value)], key: &str, item: &Value) -> Option<String> {
-    // A new name stays one until a person has looked at it.
-    if server.items.get(key).is_some_and(|known| !known.is_open()) || server.items.is_empty() {
-        return None;
-    }
-    let schema = item.get("inputSchema").filter(|schema| schema.get("properties").is_some())?;
-    let kind = key.split_once('/').map(|(kind, _)| kind)?;
-    server
-        .items
-        .iter()
-        .filter(|(old, _)| old.starts_with(kind) && !keyed.iter().any(|(now, _)| now == *old))
-        .find(|(_, old)| old.accepted.get("inputSchema") == Some(schema))
-        .map(|(old, _)| old.clone())
-}
-
-fn why(key: &str, found: &[Suspicion], renamed: Option<&str>) -> Option<String> {
+    found: &[Suspicion],
+) -> Looked {
+    let renamed_from = renamed_from(server, present, key, item);
     let mut reasons: Vec<String> = found.iter().map(Suspicion::describe).collect();
-    reasons.extend(renamed.map(|old| format!("the arguments of `{old}`, which is gone")));
-    if reasons.is_empty() {
+    reasons.extend(renamed_from.as_ref().map(|old| format!("the arguments of `{old}`, which is gone")));
+    let caution = (!reasons.is_empty()).then(|| {
+        let key = lictor_core::text::clean(key, 80);
+        format!("the definition of `{key}` has {}; `lictor mcp pins accept` after a look", reasons.join(", "))
+    });
+    let hides = found.iter().any(Suspicion::is_certain) || !is_usable_name(key);
+    let seen = server.see(key, item, &Doubts { reasons, renamed_from });
+    Looked { seen, hides, caution }
+}
+
+/// Where the next page of a list begins.
+fn next_page(result: &Map<String, Value>) -> Option<&Value> {
+    result.get("nextCursor").filter(|cursor| !cursor.is_null())
+}
+
+/// A new name for what was there under another one, which is gone: the known way around pins. It has the same arguments, or
+/// is the same but for its name where there are no arguments to compare.
+fn renamed_from(server: &Server, present: &HashSet<String>, key: &str, item: &Value) -> Option<String> {
+    // A new name stays one until a person has looked at it.
+    if server.is_settled(key) || server.items.is_empty() {
         return None;
     }
-    let key = lictor_core::text::clean(key, 80);
-    Some(format!(
-        "the definition of `{key}` has {}; `lictor mcp pins accept` after a look",
-        reasons.join(", ")
-    ))
+    let (kind, _) = key.split_once('/')?;
+    let gone = server.items.iter().filter(|(old, _)| {
+        old.split_once('/').is_some_and(|(of, _)| of == kind) && !present.contains(old.as_str())
+    });
+    let is_same = |old: &Value| match arguments(item) {
+        Some(arguments_now) => arguments(old) == Some(arguments_now),
+        None => without_name(old) == without_name(item),
+    };
+    gone.map(|(old, was)| (old, &was.accepted)).find(|(_, was)| is_same(was)).map(|(old, _)| old.clone())
+}
+
+/// What a tool or a prompt takes, where it takes something.
+fn arguments(definition: &Value) -> Option<&Value> {
+    let schema = definition.get("inputSchema");
+    let takes = |schema: &&Value| {
+        schema.get("properties").and_then(Value::as_object).is_some_and(|properties| !properties.is_empty())
+    };
+    let listed =
+        definition.get("arguments").filter(|list| list.as_array().is_some_and(|list| !list.is_empty()));
+    schema.filter(takes).or(listed)
+}
+
+/// A definition without what says which one it is.
+fn without_name(definition: &Value) -> Option<Map<String, Value>> {
+    let mut fields = definition.as_object()?.clone();
+    fields.retain(|field, _| !matches!(field.as_str(), "name" | "title" | "_meta"));
+    (!fields.is_empty()).then_some(fields)
 }
 
 /// The names that the protocol allows. A colon is none of them: it marks what is not a tool.

@@ -30,22 +30,6 @@ pub(super) fn refusal(id: &Value, form: Form, reason: &str, fix: &str, explained
     )
 }
 
-/// Why something that has changed is refused, and what a person does about it.
-pub(super) fn changed(kind: &str, name: &str) -> (String, String) {
-    (
-        format!("the {kind} `{name}` is not what it was when it was accepted, or hides text"),
-        "a person has to look at it: `lictor mcp pins diff`, then `lictor mcp pins accept`".to_owned(),
-    )
-}
-
-/// The same for a server whose package has another version.
-pub(super) fn other_version(server: &str, package: &str) -> (String, String) {
-    (
-        format!("the server `{server}` runs {package}, which is not the version that was accepted"),
-        "a person has to look at it: `lictor mcp pins diff`, then `lictor mcp pins accept`".to_owned(),
-    )
-}
-
 /// Whether the server wants answers before it goes on.
 pub(super) fn asks_back(message: &Message) -> bool {
     let kind = message.0.get("result").and_then(|result| result.get("resultType"));
@@ -59,17 +43,18 @@ pub(super) fn task_of(message: &Message) -> Option<String> {
     task.as_str().map(str::to_owned)
 }
 
-/// The answer, refused where it hides text from people, and with a remark where it speaks to the model.
-pub(super) fn looked_through(message: Message, form: Form) -> Message {
+/// The answer of the server `own`, refused where it hides text from people, and with a remark where it speaks to the model.
+pub(super) fn looked_through(own: &str, message: Message, form: Form) -> Message {
     let Some(said) = message.0.get("result").or_else(|| message.0.get("error")) else { return message };
     let form = if message.0.contains_key("result") { form } else { Form::Error };
-    let found = poison::suspicions(said, Origin::Result);
+    let mut found = poison::suspicions(said, Origin::Result);
     if found.iter().any(Suspicion::is_certain)
         && let Some(id) = message.0.get("id")
     {
         let fix = "go on without this result; a person can look at the server";
         return refusal(&id.clone(), form, "the result has characters that people cannot see", fix, None);
     }
+    found.extend(poison::full_name_in(said, own));
     if found.is_empty() {
         return message;
     }

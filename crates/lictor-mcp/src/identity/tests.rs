@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::pins::{Pinned, Standing};
+use crate::pins::{Doubts, Pinned, Standing};
 
 fn of(words: &[&str]) -> Identity {
     let argv: Vec<OsString> = words.iter().map(OsString::from).collect();
@@ -26,13 +26,13 @@ fn every_way_to_another_version() {
         ["1.2.3", "1.10.0", "1.9.0"].map(|version| of(&["npx", &format!("server@{version}")]).running());
     let add = json!({"name": "add", "description": "adds"});
     let mut pinned = Pinned::default();
-    assert_eq!(pinned.of(&first, "demo").see("tool/add", &add, false).standing, Standing::New);
+    assert_eq!(pinned.of(&first, "demo").see("tool/add", &add, &Doubts::default()).standing, Standing::New);
     assert!(!pinned.of(&first, "demo").is_held(), "at first sight");
 
     let held = pinned.of(&second, "demo");
     assert!(held.is_held());
-    assert_eq!(held.see("tool/add", &add, false).standing, Standing::Same);
-    held.see("tool/sub", &json!({"name": "sub"}), false);
+    assert_eq!(held.see("tool/add", &add, &Doubts::default()).standing, Standing::Same);
+    held.see("tool/sub", &json!({"name": "sub"}), &Doubts::default());
     let package = &held.items["server/package"];
     assert_eq!(package.accepted, json!({"package": "server", "version": "1.2.3"}));
     assert_eq!(package.changed, Some(json!({"package": "server", "version": "1.10.0"})));
@@ -55,11 +55,11 @@ fn what_was_pinned_without_a_version_is_kept() {
     let running = identity.running();
     for key in [identity.written.clone().expect("a version is written"), identity.base.clone()] {
         let mut pinned = Pinned::default();
-        pinned.servers.entry(key.clone()).or_default().see("tool/add", &add, false);
+        pinned.servers.entry(key.clone()).or_default().see("tool/add", &add, &Doubts::default());
         let server = pinned.of(&running, "demo");
         assert!(!server.is_held());
         let other = json!({"name": "add", "description": "adds, and more"});
-        assert_eq!(server.see("tool/add", &other, false).standing, Standing::Changed);
+        assert_eq!(server.see("tool/add", &other, &Doubts::default()).standing, Standing::Changed);
         assert!(!pinned.servers.contains_key(&key));
     }
 }

@@ -6,6 +6,16 @@ use super::*;
 
 /// How a server ends whose client is gone at once.
 fn left_alone(line: &str, grace: Duration) -> ExitStatus {
+    ran(line, io::empty(), io::sink(), grace)
+}
+
+/// How a server of one shell line ends.
+fn ran(
+    line: &str,
+    client: impl Read + Send + 'static,
+    answers: impl Write + Send + 'static,
+    grace: Duration,
+) -> ExitStatus {
     let home = tempfile::tempdir().expect("a home");
     let options =
         Options::new().cwd(home.path()).state_dir(home.path().join("state")).store(MemoryStore::new());
@@ -17,7 +27,7 @@ fn left_alone(line: &str, grace: Duration) -> ExitStatus {
         settings: Vec::new(),
         through: Vec::new(),
     };
-    run_for(runtime, &server, io::empty(), io::sink(), grace).expect("it starts")
+    run_for(runtime, &server, client, answers, grace).expect("it starts")
 }
 
 #[test]
@@ -125,5 +135,51 @@ fn a_line_of_the_server_that_is_too_long_ends_nothing_where_it_says_whom_it_answ
         let heard = Heard::default();
         pump_server(line.as_bytes(), &heard);
         assert_eq!(*heard.0.lock().unwrap(), then);
+    }
+}
+
+/// What the client is told, kept.
+#[derive(Clone, Default)]
+struct Told(Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl Write for Told {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Whether a request of this client is refused for what it does not say about its revision.
+fn is_refused(lines: &[&str]) -> bool {
+    let told = Told::default();
+    let sent = lines.iter().map(|line| format!("{{\"jsonrpc\":\"2.0\",{line}}}\n")).collect::<String>();
+    ran("cat > /dev/null", io::Cursor::new(sent), told.clone(), GRACE);
+    let told = String::from_utf8(told.0.lock().unwrap().clone()).unwrap();
+    told.contains("-32602") && told.contains("in `_meta`")
+}
+
+#[test]
+fn each_request_says_its_revision_unless_a_handshake_has() {
+    let full = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
+    let half = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
+    let list = |meta: &str| format!(r#""id":7,"method":"tools/list","params":{{"_meta":{{{meta}}}}}"#);
+    let hello = r#""id":1,"method":"initialize","params":{}"#;
+    for (lines, refused) in [
+        (vec![list("")], true),
+        (vec![r#""id":7,"method":"tools/list""#.to_owned()], true),
+        (vec![list(full)], false),
+        (vec![list(half)], true),
+        (vec![list(&full.replace("{}", "[]"))], true),
+        (vec![hello.to_owned(), list("")], false),
+        (vec![hello.to_owned(), list(half)], true),
+        (vec![r#""id":7,"method":"server/discover""#.to_owned()], false),
+        (vec![r#""id":7,"method":"ping""#.to_owned()], false),
+        (vec![r#""method":"notifications/cancelled","params":{"requestId":3}"#.to_owned()], false),
+    ] {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        assert_eq!(is_refused(&lines), refused, "{lines:?}");
     }
 }

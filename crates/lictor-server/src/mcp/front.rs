@@ -159,9 +159,9 @@ async fn sent(
         return alone(place, message, &headers).await;
     }
     let id = message.id().cloned().unwrap_or_default();
-    if once(&headers, VERSION).is_some_and(|version| version >= STANDS_ALONE) {
-        let told = "`_meta` does not say which revision the client speaks, and what it can do";
-        return answer(StatusCode::BAD_REQUEST, &Message::error(&id, INVALID_PARAMS, told));
+    let opened = once(&headers, VERSION).is_none_or(|version| version < STANDS_ALONE);
+    if let Some(refused) = message.refused_without_metadata(opened) {
+        return answer(StatusCode::BAD_REQUEST, &refused);
     }
     if headers.contains_key(VERSION)
         && !once(&headers, VERSION).is_some_and(|version| WITH_HANDSHAKE.contains(&version))
@@ -180,6 +180,9 @@ async fn sent(
 
 /// A request that stands for itself.
 async fn alone(place: &Place, message: Message, headers: &HeaderMap) -> Response {
+    if let Some(refused) = message.refused_without_metadata(false) {
+        return answer(StatusCode::BAD_REQUEST, &refused);
+    }
     let id = message.id().cloned().unwrap_or_default();
     if let Err(told) = mirror::check(&message, |name| once(headers, name)) {
         return answer(StatusCode::BAD_REQUEST, &Message::error(&id, HEADER_MISMATCH, &told));

@@ -11,6 +11,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use lictor::Project;
 use lictor_agents::install::servers::{ConfiguredServer, ServerSettings};
+use lictor_core::text;
+use lictor_mcp::pins::Pins;
 use serde_json::{Value, json};
 
 use super::Report;
@@ -53,6 +55,45 @@ pub fn wrapped(report: &mut Report, project: &Project) {
     }
 }
 
+/// Definitions that wait for a person: clients are not told why those are gone.
+pub fn pins(report: &mut Report, project: &Project) {
+    let pinned = match Pins::in_directory(&project.dirs().state).read() {
+        Ok(pinned) => pinned,
+        Err(error) => {
+            report
+                .problem(format!("no tool of an MCP server can be used: {error}"), "look at the file first");
+            return;
+        }
+    };
+    for server in pinned.servers.values() {
+        let (changed, suspicious) = server.open();
+        if !changed.is_empty() {
+            let what = format!(
+                "MCP server `{}`: {} not offered, changed since accepted",
+                server.name,
+                named(&changed)
+            );
+            report.note(what, LOOK);
+        }
+        if !suspicious.is_empty() {
+            let what =
+                format!("MCP server `{}`: each call asks, suspicious: {}", server.name, named(&suspicious));
+            report.note(what, LOOK);
+        }
+    }
+}
+
+/// What a person does about them.
+const LOOK: &str = "run `lictor mcp pins diff`, then `lictor mcp pins accept`";
+
+/// The first few, and how many more there are.
+fn named(keys: &[&str]) -> String {
+    let shown: Vec<String> = keys.iter().take(3).map(|key| format!("`{}`", text::clean(key, 60))).collect();
+    let more = keys.len().saturating_sub(shown.len());
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{more}", shown.join(", "))
+}
+
 fn not_wrapped(server: &ConfiguredServer) -> &'static str {
     if server.command.is_empty() {
         "it is reached by an address: put `lictor mcp run --name NAME --url ADDRESS` in its place"
@@ -84,8 +125,13 @@ fn fly(project: &Project, before: &[String]) -> Result<bool> {
 fn exchange(child: &mut Child) -> Result<bool> {
     let mut stdin = child.stdin.take().context("it has no input")?;
     let answers = lines(child.stdout.take().context("it has no output")?);
+    let about = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
     for (id, method) in [(1, CANARY), (2, "ping")] {
-        writeln!(stdin, "{}", json!({"jsonrpc": "2.0", "id": id, "method": method}))?;
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {"_meta": about}});
+        writeln!(stdin, "{request}")?;
     }
     let next = || answers.recv_timeout(PATIENCE).context("no answer came in time");
     // A forwarded request is echoed; a refused one has an error response.

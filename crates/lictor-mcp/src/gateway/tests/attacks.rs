@@ -1,8 +1,12 @@
 //! Attacks as data: what comes from either side, and what may come of it.
 
+use std::collections::BTreeMap;
+
+use lictor::store::{Query, StoreExt as _};
 use serde::Deserialize;
 
 use super::*;
+use crate::pins::Doubts;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -11,6 +15,12 @@ struct Case {
     /// What the server says it has at first.
     #[serde(default = "tools")]
     tools: Value,
+    /// Other servers that were seen before, with their tools.
+    #[serde(default)]
+    neighbours: BTreeMap<String, Vec<Value>>,
+    /// Servers that an agent is told of and that nobody has seen.
+    #[serde(default)]
+    configured: Vec<String>,
     steps: Vec<Step>,
 }
 
@@ -32,6 +42,12 @@ struct Step {
     /// A new process that fetches the server as a package in this version.
     #[serde(default)]
     version: Option<String>,
+    /// Other servers that are seen now.
+    #[serde(default)]
+    neighbours: BTreeMap<String, Vec<Value>>,
+    /// A kind of record that is there afterwards.
+    #[serde(default)]
+    recorded: Option<String>,
     /// A person accepts what has changed.
     #[serde(default)]
     accept: bool,
@@ -53,9 +69,30 @@ struct Stage {
     world: World,
     tools: Value,
     identity: Identity,
+    configured: Vec<String>,
 }
 
 impl Stage {
+    fn meet(&self, neighbours: &BTreeMap<String, Vec<Value>>) {
+        let pins = Pins::in_directory(&self.world.home.path().join("state"));
+        let met = pins.change(|all| {
+            for (name, tools) in neighbours {
+                let server = all.servers.entry(format!("/bin/other-{name}")).or_default();
+                name.clone_into(&mut server.name);
+                for tool in tools {
+                    let key = format!("tool/{}", tool["name"].as_str().expect("a name"));
+                    server.see(&key, tool, &Doubts::default());
+                }
+            }
+        });
+        met.expect("pins");
+    }
+
+    fn has_recorded(&self, kind: &str) -> bool {
+        let store = self.world.gateway.runtime.store();
+        !store.view(|view| view.records(&Query::all().kind(kind))).expect("records").is_empty()
+    }
+
     /// What is sent on to the other side, and what is told to either, after the gateway's own questions are answered.
     fn settle(&mut self, mut out: Vec<Out>) -> Vec<Out> {
         let mut settled = Vec::new();
@@ -103,6 +140,10 @@ impl Stage {
         if step.restart || step.accept || step.version.is_some() {
             self.world.gateway = again_as(&self.world.home, self.identity.clone());
         }
+        if !step.neighbours.is_empty() {
+            self.meet(&step.neighbours);
+        }
+        self.world.gateway.configured = Some(self.configured.clone());
         let (from_client, value) = match (&step.client, &step.server) {
             (Some(value), None) => (true, value),
             (None, Some(value)) => (false, value),
@@ -131,12 +172,17 @@ fn no_attack_gets_through_and_every_twin_does() {
     let mut wrong = Vec::new();
     for case in cases {
         let identity = Identity::of_address("/bin/demo".to_owned());
-        let mut stage = Stage { world: world(), tools: case.tools.clone(), identity };
+        let configured = case.configured.clone();
+        let mut stage = Stage { world: world(), tools: case.tools.clone(), identity, configured };
         std::fs::create_dir_all(stage.world.home.path().join("state")).expect("a state directory");
+        if !case.neighbours.is_empty() {
+            stage.meet(&case.neighbours);
+        }
         for (number, step) in case.steps.iter().enumerate() {
             let (reached, told) = stage.take(step);
             let as_told = step.reaches.is_none_or(|reaches| reaches == reached)
                 && step.says.as_ref().is_none_or(|says| told.contains(says))
+                && step.recorded.as_ref().is_none_or(|kind| stage.has_recorded(kind))
                 && step.hides.as_ref().is_none_or(|hides| !told.contains(hides));
             if !as_told {
                 wrong.push(format!("{} step {}: reached {reached}: {told}", case.id, number + 1));
