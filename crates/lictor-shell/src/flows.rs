@@ -132,6 +132,12 @@ fn is_here(address: &str) -> bool {
 pub(crate) fn prints_environment(program: &str, args: &[Arg]) -> bool {
     match program {
         "env" | "printenv" => args.iter().all(|arg| arg.prefix().starts_with('-')),
+        // `ps auxe` shows what each process was started with.
+        "ps" => args.first().and_then(Arg::known).is_some_and(|flags| {
+            !flags.starts_with('-')
+                && flags.contains('e')
+                && flags.chars().all(|flag| flag.is_ascii_lowercase())
+        }),
         _ => false,
     }
 }

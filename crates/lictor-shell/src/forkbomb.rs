@@ -5,14 +5,25 @@ use std::rc::Rc;
 
 use crate::ast::{Compound, Function, Node, Part, Script, Simple};
 
-/// Whether a function calls itself at least twice, some of it at the same time (`:(){ :|:& };:`).
+/// Whether a function calls itself at least twice, some of it at the same time (`:(){ :|:& };:`), or does nothing
+/// but start itself again (`f() { f & }`).
 pub(crate) fn multiplies(function: &Function) -> bool {
     let names = BTreeSet::from([function.name.as_str()]);
     let count = calls(function, &names);
-    count.calls >= 2 && count.parallel
+    count.calls >= 2 && count.parallel || count.calls >= 1 && starts_only(function)
 }
 
-/// Whether functions call each other in a circle and more of them are started than end (`a() { b & b; }; b() { a; }`).
+/// Whether the body of a function does nothing but start processes in the background.
+fn starts_only(function: &Function) -> bool {
+    let Node::Compound { body, .. } = &function.body else { return false };
+    match body.as_ref() {
+        Compound::Group(script) | Compound::Subshell(script) => only_starts(script),
+        _ => false,
+    }
+}
+
+/// Whether functions call each other in a circle and more of them are started than end (`a() { b & b; }; b() { a; }`),
+/// or each does nothing but start the next one (`a() { b & }; b() { a & }`).
 pub(crate) fn multiply_together(functions: &[(Rc<Function>, bool)]) -> bool {
     /// More functions than anybody defines for this.
     const MOST: usize = 64;
@@ -40,14 +51,14 @@ pub(crate) fn multiply_together(functions: &[(Rc<Function>, bool)]) -> bool {
     };
     names.iter().any(|name| {
         reaches(name, name) && {
-            let circle: Vec<&Count<'_>> = counted
-                .iter()
-                .filter(|(other, _)| *other == name || reaches(name, other) && reaches(other, name))
-                .map(|(_, count)| count)
-                .collect();
+            let in_circle = |other: &str| other == *name || reaches(name, other) && reaches(other, name);
+            let circle: Vec<&Count<'_>> =
+                counted.iter().filter(|(other, _)| in_circle(other)).map(|(_, count)| count).collect();
+            let mut members = functions.iter().filter(|(function, _)| in_circle(&function.name));
             circle.len() > 1
-                && circle.iter().any(|count| count.calls >= 2)
-                && circle.iter().any(|count| count.parallel)
+                && (members.all(|(function, _)| starts_only(function))
+                    || circle.iter().any(|count| count.calls >= 2)
+                        && circle.iter().any(|count| count.parallel))
         }
     })
 }

@@ -15,6 +15,7 @@ mod given;
 mod javascript;
 mod listing;
 mod mentioned;
+mod narrow;
 mod printed;
 mod processes;
 mod python;

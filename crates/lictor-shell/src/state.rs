@@ -523,6 +523,12 @@ impl State {
         }
     }
 
+    /// Sets a variable to one of several values: which one is not known.
+    pub(crate) fn set_either(&mut self, name: &str, values: Vec<String>) {
+        self.set(name, Value::unknown(Taint::default()));
+        self.either.insert(name.to_owned(), values);
+    }
+
     /// The values of a variable of which a condition decides.
     pub(crate) fn either(&self, name: &str) -> Option<&[String]> {
         self.either.get(name).map(Vec::as_slice)

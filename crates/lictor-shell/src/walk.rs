@@ -8,6 +8,7 @@ mod assign;
 mod carried;
 mod compound;
 pub(crate) mod conventional;
+mod either;
 mod endless;
 mod generated;
 mod here;
@@ -393,6 +394,7 @@ impl<'s> Walker<'s> {
             self.state.leave(start);
         } else if !item.rest.is_empty() {
             self.state.doubt(chained);
+            self.note_assigned_choice(item);
         }
         output
     }

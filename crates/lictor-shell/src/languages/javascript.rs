@@ -1,5 +1,6 @@
 //! JavaScript and TypeScript, through their grammars: `require` and `import` with renaming, constants, calls by full name.
 
+mod branches;
 mod functions;
 mod mentions;
 mod values;
@@ -109,11 +110,21 @@ impl Code for Script<'_, '_> {
                     self.bind(left, value);
                 }
             }
+            "if_statement" => {
+                if let (Some(condition), Some(branch)) =
+                    (node.child_by_field_name("condition"), node.child_by_field_name("consequence"))
+                {
+                    self.narrow(condition, branch.end_byte());
+                }
+            }
             "function_declaration"
             | "generator_function_declaration"
             | "function_expression"
-            | "arrow_function"
             | "method_definition" => self.define(node),
+            "arrow_function" => {
+                self.bind_callback(node);
+                self.define(node);
+            }
             "return_statement" => self.gives(node),
             "identifier" | "shorthand_property_identifier" => self.mention(node),
             "call_expression" | "new_expression" => {
@@ -230,7 +241,6 @@ impl Script<'_, '_> {
         else {
             return;
         };
-        self.bind_callback(node, function);
         if super::printed::prints_secret_variable(node, self.body, self.call) {
             crate::programs::reveals(report);
         }
@@ -306,7 +316,11 @@ impl Script<'_, '_> {
     }
 
     /// `import("fs").then(fs => …)`, `["a", "b"].forEach(x => …)`: the parameter is what the receiver holds.
-    fn bind_callback(&mut self, node: Node<'_>, function: Node<'_>) {
+    fn bind_callback(&mut self, callback: Node<'_>) {
+        let call =
+            callback.parent().filter(|parent| parent.kind() == "arguments").and_then(|list| list.parent());
+        let function = call.and_then(|call| call.child_by_field_name("function"));
+        let Some(function) = function else { return };
         let (Some(object), Some(property)) =
             (function.child_by_field_name("object"), function.child_by_field_name("property"))
         else {
@@ -316,10 +330,6 @@ impl Script<'_, '_> {
         if !matches!(method.as_str(), "then" | "forEach" | "map" | "filter") {
             return;
         }
-        let callback = node
-            .child_by_field_name("arguments")
-            .and_then(|arguments| tree::children(arguments, 1).first().copied());
-        let Some(callback) = callback.filter(|callback| callback.kind() == "arrow_function") else { return };
         let parameter = callback.child_by_field_name("parameter").or_else(|| {
             let list = callback.child_by_field_name("parameters")?;
             tree::children(list, 1).first().copied()

@@ -1,5 +1,6 @@
 //! Python, through its grammar: imports with aliases, constants carried through variables, calls by full name.
 
+mod branches;
 mod effects;
 mod functions;
 mod imports;
@@ -98,6 +99,7 @@ impl Code for Python<'_, '_> {
                 }
             }
             "for_statement" => self.bind_loop(node),
+            "if_statement" => self.branch(node),
             "function_definition" => {
                 self.define(node);
                 self.multiplies(node, report);
@@ -115,10 +117,12 @@ impl Code for Python<'_, '_> {
             | "generator_expression"
             | "set_comprehension"
             | "dictionary_comprehension" => {
-                for clause in
-                    tree::children(node, 8).into_iter().filter(|child| child.kind() == "for_in_clause")
-                {
-                    self.bind_loop(clause);
+                for clause in tree::children(node, 8) {
+                    match clause.kind() {
+                        "for_in_clause" => self.bind_loop(clause),
+                        "if_clause" => self.narrow(clause, node.end_byte()),
+                        _ => {}
+                    }
                 }
             }
             "as_pattern" => {

@@ -276,6 +276,18 @@ pub(super) struct Scope {
     values: BTreeMap<String, Value>,
     /// Functions whose bodies are being read.
     frames: Vec<Frame>,
+    /// Variables that a test has narrowed.
+    narrowed: Vec<Narrowed>,
+}
+
+/// A variable inside of the branch of a test.
+#[derive(Debug)]
+struct Narrowed {
+    /// Where the branch ends.
+    end: usize,
+    name: String,
+    value: Value,
+    before: Value,
 }
 
 /// One function while its body is read.
@@ -295,8 +307,21 @@ impl Scope {
         self.frames.push(Frame { end, outside: BTreeMap::new(), shared: Vec::new() });
     }
 
-    /// Bodies that end before a place are over.
+    /// Narrows a variable up to the end of a branch. An assignment inside of the branch counts after it.
+    pub(super) fn narrow(&mut self, name: &str, value: Value, end: usize) {
+        let Some(before) = self.values.insert(name.to_owned(), value.clone()) else { return };
+        self.narrowed.push(Narrowed { end, name: name.to_owned(), value, before });
+    }
+
+    /// Bodies and branches that end before a place are over.
     pub(super) fn leave(&mut self, at: usize) {
+        while let Some(Narrowed { name, value, before, .. }) =
+            self.narrowed.pop_if(|narrowed| narrowed.end <= at)
+        {
+            if self.values.get(&name) == Some(&value) {
+                self.values.insert(name, before);
+            }
+        }
         while let Some(frame) = self.frames.pop_if(|frame| frame.end <= at) {
             for (name, value) in frame.outside {
                 match value {

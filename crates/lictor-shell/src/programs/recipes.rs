@@ -98,8 +98,13 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             word.strip_prefix('-').and_then(|rest| rest.get(1..)).filter(|rest| rest.starts_with(['/', '.']));
         [Some(word), value, attached].into_iter().flatten()
     });
-    let named: Vec<String> = named.filter(|word| word.len() < 256).filter_map(written).collect();
+    let named = named.filter(|word| word.len() < 256);
+    let named: Vec<(&str, String)> = named.filter_map(|word| Some((word, written(word)?))).collect();
     let words: Vec<&str> = options.words().collect();
+    // A test or a module that stands alone holds no settings.
+    let is_code = |word: &str| {
+        words.contains(&word) && crate::words::CODE_ENDINGS.iter().any(|end| word.ends_with(end))
+    };
     for recipe in entry.program.recipes.iter() {
         let found = recipe.names.iter().flat_map(|name| match (name.strip_prefix('*'), folder) {
             // What such a file runs does not run all of them again.
@@ -108,7 +113,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             (None, Some(folder)) => written(&format!("{folder}/{name}")).into_iter().collect(),
             (None, None) => written(name).into_iter().collect(),
         });
-        for text in found.chain(named.iter().cloned()) {
+        let fits = |word: &str| recipe.kind != "settings" || !is_code(word);
+        let named = named.iter().filter(|(word, _)| fits(word)).map(|(_, text)| text.clone());
+        for text in found.chain(named) {
             follow(&recipe.kind, &text, &words, call, report);
         }
     }

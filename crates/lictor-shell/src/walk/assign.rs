@@ -43,6 +43,9 @@ impl Walker<'_> {
                         None => Value::Scalar(datum),
                     };
                     self.state.set(name, value);
+                    if assignment.element.is_none() && !assignment.append {
+                        self.note_printed_choice(name, word);
+                    }
                 }
                 Some((name.clone(), arg))
             }

@@ -219,6 +219,11 @@ impl Script<'_, '_> {
             let receiver = self.value(object, depth + 1);
             let method = self.text(property).to_owned();
             if !matches!(receiver, Value::Name(_)) {
+                if method == "filter"
+                    && let Some(kept) = self.filtered(node, &receiver)
+                {
+                    return kept;
+                }
                 return method_result(&receiver, &method, &positional);
             }
         }
