@@ -10,7 +10,7 @@ use crate::yaml::{Tree, Yaml};
 pub struct Named {
     /// The file.
     pub file: String,
-    /// Where in it.
+    /// Its position in the file.
     pub span: Span,
     /// The words of a program, or one command line that a `fix` recommends.
     pub words: Vec<String>,

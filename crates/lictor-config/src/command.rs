@@ -14,7 +14,7 @@ use crate::source::Origin;
 pub struct Asked<'a> {
     /// What it is for: `guard deploy_checklist`.
     pub what: &'a str,
-    /// Whose file names it.
+    /// The origin of the file that names it.
     pub origin: Origin,
     /// What to run and for how long.
     pub command: &'a Command,

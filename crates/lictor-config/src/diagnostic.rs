@@ -31,7 +31,7 @@ impl Span {
     }
 }
 
-/// How bad a problem is.
+/// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -44,11 +44,11 @@ pub enum Severity {
 /// One problem with its place and a suggestion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// How bad.
+    /// The severity.
     pub severity: Severity,
     /// Which file, as the user named it.
     pub file: String,
-    /// Where in it.
+    /// Its position in the file.
     #[serde(flatten)]
     pub span: Span,
     /// What is wrong: lower case, no final stop, user text in backticks.
@@ -124,7 +124,7 @@ const SHOWN: usize = 200;
 /// How much of a long line is shown before the place.
 const BEFORE: usize = 60;
 
-/// The part of a line around a column, and the column of its first character. What is left out becomes `…`.
+/// The part of a line around a column, and the column of its first character. Omitted text becomes `…`.
 fn window(line: &str, column: usize) -> (usize, String) {
     let length = line.chars().count();
     let first = if column > SHOWN - BEFORE { column - BEFORE } else { 1 };

@@ -27,7 +27,7 @@ pub(crate) use layer::LayerBuilder;
 pub struct BuildEnv {
     /// The project's root, absolute.
     pub root: String,
-    /// Who runs programs.
+    /// Runs programs.
     pub runner: Arc<dyn Runner>,
 }
 

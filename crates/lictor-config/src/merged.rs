@@ -7,7 +7,7 @@ use crate::policy::BASE;
 use crate::source::Origin;
 use crate::yaml::{Tree, Yaml};
 
-/// One setting of the policy in force.
+/// One setting of the current policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Setting {
     /// The setting: `boundaries.red_line_files[0]`.
@@ -28,8 +28,8 @@ pub struct Setting {
 const FIRST_WORD_COUNTS: [&str; 2] = ["mode", "store"];
 
 impl Loaded {
-    /// Every setting in force, with the file and line that it comes from. All files count together: a later file
-    /// adds to the earlier ones.
+    /// Every active setting, with its file and line. All files count together: a later file adds to the earlier
+    /// ones.
     #[must_use]
     pub fn settings(&self) -> Vec<Setting> {
         let mut settings = Vec::new();

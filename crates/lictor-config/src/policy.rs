@@ -29,11 +29,11 @@ pub struct PolicyBundle {
 /// The sections of one file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Layered {
-    /// Whose file it is.
+    /// The origin of the file.
     pub origin: Origin,
     /// Its path.
     pub path: String,
-    /// What it says.
+    /// Its sections.
     pub sections: Sections,
 }
 

@@ -18,12 +18,12 @@ use crate::source::Origin;
 use crate::table::{DECISIONS, Key, Shape, Table};
 use crate::yaml::{self, Tree, Yaml};
 
-/// Actions in sequence, in a session of their own, with what is expected of each.
+/// A sequence of actions in one session, with the expected result of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PolicyTest {
-    /// What it shows.
+    /// Its name.
     pub name: String,
-    /// Where it stands.
+    /// Its position in the file.
     pub span: Span,
     /// In order.
     pub steps: Vec<Step>,
@@ -32,17 +32,17 @@ pub struct PolicyTest {
 /// One action of a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// Where it stands.
+    /// Its position in the file.
     pub span: Span,
     /// How long after the step before it, in milliseconds.
     pub after: u64,
     /// What the agent wants to do.
     pub action: Action,
-    /// What must be decided.
+    /// The expected decision.
     pub expect: Decision,
     /// The rule or guard that must have decided.
     pub rule: Option<String>,
-    /// What the reason must contain.
+    /// Text that the reason must contain.
     pub message: Option<String>,
     /// Whether it then succeeds, when it happens.
     pub success: bool,
@@ -189,7 +189,7 @@ fn action(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Action> {
     Some(action)
 }
 
-/// A value as JSON: unquoted numbers, booleans and nulls are what they look like.
+/// A value as JSON: unquoted numbers, booleans and nulls keep their types.
 fn json(tree: &Tree) -> Value {
     match &tree.value {
         Yaml::Scalar { text, quoted: true } => Value::String(text.clone()),

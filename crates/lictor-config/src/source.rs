@@ -42,10 +42,10 @@ impl Origin {
 /// One policy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Whose it is.
+    /// Its origin.
     pub origin: Origin,
     /// Its path, as messages shall show it.
     pub path: String,
-    /// What it holds.
+    /// Its content.
     pub bytes: Vec<u8>,
 }

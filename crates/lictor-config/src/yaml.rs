@@ -17,9 +17,9 @@ const MAX_NODES: usize = 100_000;
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tree {
-    /// Where it stands.
+    /// Its position in the file.
     pub span: Span,
-    /// What it is.
+    /// Its value.
     pub value: Yaml,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum Yaml {
 pub(crate) struct Key {
     /// Its text.
     pub text: String,
-    /// Where it stands.
+    /// Its position in the file.
     pub span: Span,
 }
 

@@ -1,5 +1,5 @@
-//! What one tool call costs a session that has been through 10 to 100 000 of them: what two hook processes do with the
-//! state, before the call and after it. Each reads it; the first judges the call by rules about the past, the second
+//! The cost of one tool call in a session after 10 to 100 000 calls: what two hook processes do with the state,
+//! before the call and after it. Each reads it; the first judges the call by rules about the past, the second
 //! takes what came of it; both take their event in and write the state back.
 //!
 //! `cargo xtask bench session` runs this and writes the table of `docs/benchmarks.md`:
@@ -108,7 +108,7 @@ fn touching(access: Access, number: u64) -> Facts {
     Facts { effects: vec![Effect::File { access, target, recursive: false, by: None }], opaque: vec![] }
 }
 
-/// The state, and what it knows of these files.
+/// The state with its knowledge of these files.
 #[inline(never)]
 fn parse<'a>(stored: &Stored, files: impl Iterator<Item = &'a str>) -> SessionState {
     let mut state = SessionState::from_bytes(black_box(&stored.state)).unwrap();
@@ -211,7 +211,7 @@ fn main() {
             state.files.restore(*group, text.clone()).unwrap();
         }
         std::fs::write(place.join(format!("{length}.json")), serde_json::to_vec(&state).unwrap()).unwrap();
-        // What is timed does not count for the session, so each row is about the session of its length.
+        // The measured call is not added to the session, so each row has a session of exactly its length.
         let mut fastest = Duration::MAX;
         for _ in 0..TIMED {
             let copy = stored.clone();

@@ -1,4 +1,4 @@
-//! What an agent wants to do, and for whom.
+//! What an agent wants to do, and on whose behalf.
 
 use std::fmt;
 

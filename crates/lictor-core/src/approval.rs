@@ -34,7 +34,7 @@ pub struct Point {
     /// The rule or policy of the guard, when the guard has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// What it asks.
+    /// The question.
     pub message: String,
 }
 
@@ -59,7 +59,7 @@ impl Point {
 pub struct Shown {
     /// The action.
     pub action: Action,
-    /// What it would do.
+    /// Its facts.
     pub facts: Facts,
     /// The policies that ask, with the results of their checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -106,10 +106,10 @@ pub enum ApprovalState {
     Granted(Who),
     /// Denied. Asking again before it expires gives the same answer.
     Denied {
-        /// Who.
+        /// The person.
         #[serde(flatten)]
         who: Who,
-        /// Why.
+        /// The reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -122,7 +122,7 @@ pub enum ApprovalState {
 pub struct Who {
     /// The person, as the system knows them.
     pub by: String,
-    /// When.
+    /// The time.
     pub at: Timestamp,
     /// The channel: `cli`, `server`, ….
     pub from: String,

@@ -16,7 +16,7 @@ pub enum Claim {
     Spend {
         /// The budget's name.
         budget: String,
-        /// How much.
+        /// The amount.
         amount: u64,
         /// The whole budget. Exactly this much may be used; 0 allows nothing.
         limit: u64,

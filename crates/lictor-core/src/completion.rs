@@ -125,7 +125,7 @@ impl Gate {
         }
         let state = &session.completion;
         // The agent continues because of a hook, but this gate has no round on record: another hook asked for it.
-        // The round counts all the same. What the agent reports never resets a counter.
+        // The round still counts. An agent's report never resets a counter.
         let rounds = state.rounds.max(u32::from(stop.hook_active));
         let situation = Situation {
             stop,
@@ -177,7 +177,7 @@ pub struct Stop {
     pub reason: Option<String>,
     /// Whether it is a subagent.
     pub subagent: bool,
-    /// What kind of subagent, in the agent's words.
+    /// The kind of subagent, as the agent names it.
     pub subagent_name: Option<String>,
     /// The agent reports that it already continues because of a hook.
     pub hook_active: bool,
@@ -233,7 +233,7 @@ pub enum Completion {
     },
     /// No check was made. The agent stops.
     Bypassed {
-        /// Why.
+        /// The cause.
         cause: Cause,
     },
     /// Something is missing, but the agent stops anyway.

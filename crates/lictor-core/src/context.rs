@@ -139,7 +139,7 @@ impl<'a> Context<'a> {
         self.action
     }
 
-    /// What the action would do.
+    /// The facts of the action.
     #[must_use]
     pub fn facts(&self) -> &'a Facts {
         self.facts
@@ -158,7 +158,7 @@ impl<'a> Context<'a> {
         self.action.session.is_some()
     }
 
-    /// This session, then its parent, and so on to the root. What a subagent does counts for all of them.
+    /// This session, then its parent, and so on to the root. A subagent's actions count for all of them.
     pub fn lineage(&self) -> impl Iterator<Item = &'a SessionState> {
         std::iter::once(self.session).chain(self.ancestors)
     }

@@ -172,8 +172,7 @@ impl Evaluation {
         join(self.active().into_iter().map(|given| given.verdict.reason()))
     }
 
-    /// What to do instead: the fixes of the verdicts that stop the action, or of the remarks where nothing does, without
-    /// repetition.
+    /// The fix: those of the verdicts that stop the action, or of the remarks if none does, without repetition.
     #[must_use]
     pub fn fix(&self) -> String {
         let active = self.active();

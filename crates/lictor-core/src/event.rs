@@ -28,7 +28,7 @@ fn readable<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Box<Ses
 pub enum SessionEvent {
     /// The first event of a session. It pins the policy.
     Started {
-        /// Digest of the policy in force.
+        /// Digest of the current policy.
         policy: Digest,
         /// The session that started this one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,10 +48,10 @@ pub enum SessionEvent {
     },
     /// The session continues: resumed, compacted or cleared. No state is lost.
     Continued {
-        /// How.
+        /// The way.
         how: Continuation,
     },
-    /// A person put the current policy in force for this session.
+    /// A person applied the current policy to this session.
     Refreshed {
         /// Its digest.
         policy: Digest,
@@ -272,7 +272,7 @@ pub struct Outcome {
     /// Exit code, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// What went wrong.
+    /// The error message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Files that are known to have changed.

@@ -26,7 +26,7 @@ use crate::action::Action;
 ///
 /// What it cannot determine it reports as [`Opaque`]; it never fails and never guesses in the action's favour.
 pub trait FactSource: Send + Sync {
-    /// What the action would do.
+    /// The facts of the action.
     fn facts(&self, action: &Action) -> Facts;
 }
 

@@ -22,7 +22,7 @@ use crate::clock::Timestamp;
 use crate::level::Level;
 use crate::session::SessionState;
 
-/// How urgent it is.
+/// The urgency of feedback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -41,24 +41,24 @@ pub enum Severity {
 pub struct Feedback {
     /// In a sentence or two.
     pub summary: String,
-    /// What was seen.
+    /// The observations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<Observation>,
-    /// What to do about it.
+    /// The suggestions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,
-    /// How urgent.
+    /// The urgency.
     #[serde(default)]
     pub severity: Severity,
 }
 
-/// Something that was seen.
+/// An observation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Observation {
     /// A word for it.
     pub category: String,
-    /// What it is.
+    /// The description.
     pub description: String,
     /// The evidence. Kept in the log, not sent to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ impl Feedback {
 /// When a provider is due. One condition is enough; without any it is never due.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Trigger {
-    /// After so many calls since it spoke last.
+    /// This many calls after its last feedback.
     pub every_n_calls: Option<NonZeroU64>,
     /// This many milliseconds after its last feedback; at the first opportunity if it has given none.
     pub every_n_millis: Option<NonZeroU64>,
@@ -89,9 +89,9 @@ pub struct Trigger {
 pub struct Provider {
     /// Unique among the providers of a policy.
     pub name: String,
-    /// When it speaks.
+    /// When it is due.
     pub trigger: Trigger,
-    /// What it says.
+    /// The source of its text.
     pub source: Source,
     /// The sessions that it applies to.
     #[serde(default)]
@@ -122,12 +122,12 @@ pub enum Source {
     },
     /// That the last calls failed one after the other.
     Stall {
-        /// How many in a row.
+        /// The number of consecutive failures.
         failures: NonZeroU64,
     },
     /// How many findings of reviewers are open. The caller looks them up.
     Findings {
-        /// From this level on.
+        /// The minimum level.
         at_least: Level,
     },
     /// The output of a program. The caller runs it.
@@ -148,7 +148,7 @@ pub enum Source {
 pub struct Moment<'a> {
     /// The session after the call.
     pub session: &'a SessionState,
-    /// Now.
+    /// The current time.
     pub now: Timestamp,
     /// Whether a file exists, by its path relative to the project's root.
     pub exists: &'a dyn Fn(&str) -> bool,

@@ -6,6 +6,6 @@ pub trait Fixable: std::error::Error {
     /// A stable word for the kind of failure.
     fn kind(&self) -> &'static str;
 
-    /// What to do about it.
+    /// The next step.
     fn fix(&self) -> &'static str;
 }

@@ -73,7 +73,7 @@ pub struct Policy {
     /// Only when the tool matches one of these globs. Empty: any tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// For whom it is.
+    /// To whom it applies.
     #[serde(default, skip_serializing_if = "Audience::is_everybody")]
     pub audience: Audience,
     /// Data of the author that is copied to every violation: an owner, a ticket, a link. Lictor does not

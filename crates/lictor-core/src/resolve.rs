@@ -13,7 +13,7 @@ use crate::verdict::Verdict;
 /// One point that is shown to a person: an active verdict, with its violation if it has one.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// What was said.
+    /// The verdict.
     pub given: &'a GivenVerdict,
     /// The policy that was triggered, with the result of its callback.
     pub violation: Option<&'a Violation>,

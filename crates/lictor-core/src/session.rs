@@ -120,7 +120,7 @@ pub struct SessionState {
     pub started: Option<Timestamp>,
     /// Newest event.
     pub latest: Option<Timestamp>,
-    /// The policy in force, fixed at the first event.
+    /// The policy of the session, fixed at the first event.
     pub policy: Option<Digest>,
     /// The policy that was last seen, if it differs from the first.
     pub policy_now: Option<Digest>,
@@ -129,7 +129,7 @@ pub struct SessionState {
     pub policies_since: Vec<Digest>,
     /// The session that started this one.
     pub parent: Option<SessionKey>,
-    /// How far it may reach.
+    /// Its scope.
     #[serde(with = "stored::as_json")]
     pub scope: Scope,
     /// It is over.

@@ -35,7 +35,7 @@ pub struct GivenVerdict {
     pub(crate) at: Arc<Site>,
     /// Whether it counts.
     pub status: Status,
-    /// What it said.
+    /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
     /// Its violation: an index into the evaluation's violations.

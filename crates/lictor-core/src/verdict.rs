@@ -122,7 +122,7 @@ impl Verdict {
         self
     }
 
-    /// How strict it is.
+    /// Its value.
     #[must_use]
     pub fn value(&self) -> Value {
         self.value
@@ -140,7 +140,7 @@ impl Verdict {
         self.said.as_ref().map_or("", |said| &said.reason)
     }
 
-    /// What to do instead. Never empty for a block or an error.
+    /// The fix. Never empty for a block or an error.
     #[must_use]
     pub fn fix(&self) -> &str {
         self.said.as_ref().map_or("", |said| &said.fix)
@@ -152,7 +152,7 @@ impl Verdict {
         self.said.as_ref().and_then(|said| said.rule.as_deref())
     }
 
-    /// What was found.
+    /// The evidence.
     #[must_use]
     pub fn evidence(&self) -> Option<&Json> {
         self.said.as_ref().and_then(|said| said.evidence.as_ref())

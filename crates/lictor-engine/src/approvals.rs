@@ -27,10 +27,10 @@ pub struct Approvals {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApprovalError {
-    /// Nobody asked that.
+    /// There is no such question.
     #[error("there is no approval `{id}`; `lictor approvals` lists those that wait")]
     Unknown {
-        /// What was given.
+        /// The given id.
         id: String,
     },
     /// Answered or lapsed already.
@@ -42,10 +42,10 @@ pub enum ApprovalError {
     /// Several begin like that.
     #[error("`{id}` fits several approvals; give more of the id")]
     Ambiguous {
-        /// What was given.
+        /// The given id.
         id: String,
     },
-    /// The question is another one than was looked at.
+    /// The question has changed since the person saw it.
     #[error("the approval `{id}` asks something else by now; look at it again with `lictor approvals`")]
     Changed {
         /// Its id.
@@ -56,7 +56,7 @@ pub enum ApprovalError {
     SaidBefore {
         /// Its id.
         id: String,
-        /// How many others.
+        /// How many more people.
         missing: u32,
     },
     /// The requester may not approve.

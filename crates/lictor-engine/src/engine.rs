@@ -227,7 +227,7 @@ impl PolicyEngine {
         catch_unwind(AssertUnwindSafe(|| self.rules.sight.facts(action, &NoEdits))).unwrap_or_default()
     }
 
-    /// The digest of the policy in force.
+    /// The digest of the current policy.
     #[must_use]
     pub fn policy(&self) -> Digest {
         self.rules.policy
@@ -325,7 +325,7 @@ impl PolicyEngine {
     }
 }
 
-/// Nobody is left to tell when stderr is closed.
+/// If stderr is closed, the error cannot be reported.
 fn complain(fault: &str) {
     let _ = writeln!(std::io::stderr(), "lictor: a tracer failed: {fault}");
 }

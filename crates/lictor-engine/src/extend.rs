@@ -97,11 +97,11 @@ pub struct RecentCall {
 /// Feedback that was given to the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Given {
-    /// By whom.
+    /// The provider.
     pub provider: String,
-    /// What.
+    /// The feedback.
     pub feedback: Feedback,
-    /// When.
+    /// The time.
     pub at: Timestamp,
 }
 
@@ -216,7 +216,7 @@ impl<'a> FeedbackContext<'a> {
         self.session
     }
 
-    /// Now.
+    /// The current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now

@@ -1,4 +1,4 @@
-//! What the engine writes to the log, and how to read it back.
+//! The engine's log records, and how to read them.
 
 mod written;
 
@@ -19,7 +19,7 @@ pub mod kind {
     pub const SESSION_FORKED: &str = "session.forked";
     /// A session continues.
     pub const SESSION_CONTINUED: &str = "session.continued";
-    /// A person put another policy in force for a session.
+    /// A person applied another policy to a session.
     pub const SESSION_REFRESHED: &str = "session.refreshed";
     /// The policy differs from the one that was last seen in a session.
     pub const POLICY_CHANGED: &str = "policy.changed";
@@ -47,7 +47,7 @@ pub mod kind {
     pub const RESOLVED: &str = "resolved";
     /// An action happened.
     pub const HAPPENED: &str = "happened";
-    /// Somebody is to be asked.
+    /// A person is to be asked.
     pub const APPROVAL_REQUESTED: &str = "approval.requested";
     /// A person approved, and others have to approve too.
     pub const APPROVAL_COUNTED: &str = "approval.counted";

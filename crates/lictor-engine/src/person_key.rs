@@ -33,7 +33,7 @@ pub enum KeyError {
     Unusable {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         what: &'static str,
     },
 }

@@ -11,7 +11,7 @@ use crate::span::Span;
 pub struct CompileError {
     /// The part of the source that is wrong.
     pub span: Span,
-    /// What is wrong.
+    /// The message.
     pub message: String,
     /// What to write instead, when that is known.
     pub help: Option<String>,
@@ -96,7 +96,7 @@ pub enum EvalError {
         span: Span,
         /// The text, shortened.
         text: String,
-        /// What was wanted.
+        /// What was expected.
         wanted: String,
     },
     /// The same key twice in a map literal.
@@ -124,7 +124,7 @@ pub enum EvalError {
     /// The compiled form was not produced by this crate.
     #[error("the compiled expression is damaged; delete the cached policy")]
     Damaged {
-        /// Where it was noticed.
+        /// Where it was detected.
         span: Span,
     },
 }

@@ -42,7 +42,7 @@ pub(crate) fn evaluate<'a>(program: &'a Program, env: &'a dyn Env) -> Result<Val
     evaluator.value(program.root_node()).ok_or_else(|| evaluator.error())
 }
 
-/// Evaluates a program that must come to a bool.
+/// Evaluates a program whose result must be a bool.
 pub(crate) fn test(program: &Program, env: &dyn Env) -> Result<bool, EvalError> {
     let mut evaluator = Evaluator::new(program, env, STEP_BUDGET);
     evaluator.bool(program.root_node(), CONDITION).ok_or_else(|| evaluator.error())

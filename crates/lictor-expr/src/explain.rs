@@ -14,7 +14,7 @@ pub struct Step {
     pub span: Span,
     /// Its depth below the whole condition, which has depth 0.
     pub depth: usize,
-    /// What it came to.
+    /// Its outcome.
     pub outcome: Outcome,
     /// Whether this part determined the result: on the path from the root, it is the first operand with the same
     /// outcome as its parent. The last decisive step is the reason for the result.

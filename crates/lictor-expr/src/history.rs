@@ -20,20 +20,20 @@ use crate::syntax::{Expr, Kind, quoted};
 pub enum HistoryOp {
     /// `formerly(P)`, `formerly(P, "1h")`: an earlier action matched, at most `within` ago.
     Formerly {
-        /// What to look for.
+        /// The pattern.
         pattern: Pattern,
-        /// How far back.
+        /// The window.
         within: Option<Duration>,
     },
     /// `previous(P)`: the action just before this one matched.
     Previous {
-        /// What to look for.
+        /// The pattern.
         pattern: Pattern,
     },
     /// `since(P, Q)`, `since(not(P), Q)`: an earlier action matched `start`, and from then on every action matched
     /// `held`, or none did.
     Since {
-        /// What must have held ever since.
+        /// The pattern that must have held since then.
         held: Pattern,
         /// It must not have been.
         negated: bool,
@@ -42,9 +42,9 @@ pub enum HistoryOp {
     },
     /// `count(P)`, `count(P, "10m")`: how many earlier actions matched.
     Count {
-        /// What to look for.
+        /// The pattern.
         pattern: Pattern,
-        /// How far back.
+        /// The window.
         within: Option<Duration>,
     },
 }

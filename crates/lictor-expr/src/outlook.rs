@@ -15,7 +15,7 @@ use crate::schema::Schema;
 use crate::span::Span;
 use literal::Literal;
 
-/// More alternatives than this are not looked at.
+/// The maximum number of alternatives that are analysed.
 const MOST_ALTERNATIVES: usize = 256;
 /// Up to this many parts, all combinations are tried for the smallest contradiction.
 const FEW_PARTS: usize = 10;
@@ -36,13 +36,13 @@ pub enum Outlook {
 /// A part of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Part {
-    /// Where it stands.
+    /// Its span.
     pub span: Span,
     /// Whether the part counts as written; false for its negation, as below `!(… || …)`.
     pub as_written: bool,
 }
 
-/// A part that has to come to a truth value.
+/// A part with its required truth value.
 type Goal = (NodeId, bool);
 
 impl Program {

@@ -173,8 +173,8 @@ impl Program {
     }
 }
 
-/// The expression in one normal form: one space around operators, double quotes, no needless
-/// parentheses, no comments. Names and types are not looked at.
+/// The expression in one normal form: one space around operators, double quotes, no needless parentheses, no
+/// comments. Names and types are not checked.
 ///
 /// # Errors
 ///

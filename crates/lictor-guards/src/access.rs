@@ -34,17 +34,17 @@ pub struct Person {
 /// One row of the table. An absent field matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessRow {
-    /// For whom.
+    /// The person.
     pub user: Option<String>,
     /// For which tools, as a glob.
     pub tool: Option<String>,
     /// How the action came about.
     pub tier: Option<Tier>,
-    /// What it gets.
+    /// The decision.
     pub decision: Option<Decision>,
     /// How often in any minute, counted over all sessions of the person.
     pub max_per_minute: Option<u64>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lictor_core::{Action, Context, Guard, Layer, Verdict};
 
-/// Where records go.
+/// Stores records.
 pub trait Recorder: Send + Sync {
     /// Keeps one record. The context holds every verdict given so far.
     ///

@@ -47,7 +47,7 @@ pub struct FileBoundary {
 /// One entry of a list of paths: a path, or a glob.
 #[derive(Debug)]
 struct Line {
-    /// As written.
+    /// The text, as written.
     text: String,
     /// Absolute, unless it is a glob for any directory (`**/.env*`).
     path: String,

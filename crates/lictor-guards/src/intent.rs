@@ -27,11 +27,11 @@ where
 pub struct IntentRule {
     /// The type of task it is for.
     pub task_type: String,
-    /// What has to hold.
+    /// The condition that must hold.
     pub require: Arc<dyn Predicate>,
     /// Why not, when it does not.
     pub reason: String,
-    /// What to do then.
+    /// The fix.
     pub fix: String,
 }
 

@@ -65,7 +65,7 @@ impl MayTouch {
     }
 }
 
-/// Why layers cannot be put in force.
+/// Why the layers are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LayersError {
     /// An edge to a layer that does not exist.
@@ -73,7 +73,7 @@ pub enum LayersError {
     UnknownLayer {
         /// The layer with the edge.
         from: String,
-        /// Where it leads.
+        /// The target layer.
         to: String,
     },
     /// One agent in two layers.

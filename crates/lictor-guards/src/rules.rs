@@ -19,7 +19,7 @@ use pack::Kind;
 #[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct RulesConfig {
-    /// Packs in force, by name.
+    /// The active packs, by name.
     #[serde(default)]
     pub packs: Vec<String>,
     /// Simple commands that no pack rule stops: regular expressions that match the whole command. Input from a
@@ -81,7 +81,7 @@ impl RuleException {
     }
 }
 
-/// Why packs cannot be put in force.
+/// Why the configuration is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RulesError {
     /// No such pack.
@@ -160,7 +160,7 @@ impl Rules {
         Ok(Self { allow, ..Self::new(&unchecked)? })
     }
 
-    /// The packs in force.
+    /// The active packs.
     pub fn packs(&self) -> impl Iterator<Item = &'static Pack> + '_ {
         self.packs.iter().copied()
     }

@@ -6,7 +6,7 @@ use lictor_core::{Action, Context, Guard, Layer, Verdict};
 
 use crate::rules::{Way, turned};
 
-/// What to do instead.
+/// The fix.
 const FIX: &str = "go on without changing what governs you; a person can change it";
 
 /// Commands that also affect governing files, and how to run them without those.

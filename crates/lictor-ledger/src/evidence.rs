@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Where a finding points.
+/// A place that a finding points to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Evidence {
     /// The file as the reviewer named it. Empty: the evidence points nowhere.
@@ -15,7 +15,7 @@ pub struct Evidence {
     /// The column, counted from one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
-    /// What is wrong there.
+    /// A note.
     #[serde(default)]
     pub note: String,
     /// The content that the reviewer saw, once the ledger has looked it up.

@@ -43,11 +43,11 @@ pub enum ClaimError {
         "the {what} is {size} bytes long, {most} are allowed: shorten it and point to details as evidence"
     )]
     TooLong {
-        /// Which part.
+        /// The part.
         what: &'static str,
-        /// How long it is.
+        /// Its length.
         size: usize,
-        /// How long it may be.
+        /// The limit.
         most: usize,
     },
     /// Too many places.
@@ -110,31 +110,31 @@ impl Claim {
         self
     }
 
-    /// How bad.
+    /// The level.
     #[must_use]
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// What is wrong.
+    /// The title.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// Who says so.
+    /// The reviewer.
     #[must_use]
     pub fn agent(&self) -> &str {
         &self.agent
     }
 
-    /// Where.
+    /// The evidence.
     #[must_use]
     pub fn evidence(&self) -> &[Evidence] {
         &self.evidence
     }
 
-    /// Why.
+    /// The rationale.
     #[must_use]
     pub fn rationale(&self) -> &str {
         &self.rationale
@@ -251,15 +251,15 @@ fn within(what: &'static str, text: &str, most: usize) -> Result<(), ClaimError>
 pub struct Finding {
     /// Its name inside its plan.
     pub id: FindingId,
-    /// How bad.
+    /// The level.
     pub level: Level,
-    /// What is wrong.
+    /// The title.
     pub title: String,
     /// Who reported it first.
     pub agent: String,
-    /// Where.
+    /// The evidence.
     pub evidence: Vec<Evidence>,
-    /// Why.
+    /// The rationale.
     pub rationale: String,
     /// When it was first seen.
     pub created_at: Timestamp,
@@ -287,9 +287,9 @@ impl Finding {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Disposition {
-    /// Nobody has ruled on it.
+    /// No ruling yet.
     Open,
-    /// Somebody has seen it. It still counts.
+    /// A person has seen it. It still counts.
     Acknowledged(Ruling),
     /// It was repaired or withdrawn.
     Fixed(Ruling),
@@ -302,12 +302,12 @@ pub enum Disposition {
 /// Who ruled on a finding, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ruling {
-    /// Who.
+    /// The person.
     pub by: String,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// When.
+    /// The time.
     pub at: Timestamp,
     /// Until when it holds; without end when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -33,7 +33,7 @@ pub enum GateEvent {
     AgentCommit {
         /// The arguments of git.
         args: CommitArgs,
-        /// Where it runs.
+        /// Its directory.
         dir: std::path::PathBuf,
     },
 }
@@ -102,7 +102,7 @@ pub struct Judgement {
     /// How many findings stopped it, as far as counted.
     #[serde(default)]
     pub blocking: usize,
-    /// What else stopped it.
+    /// Other reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
 }
@@ -116,7 +116,7 @@ pub struct Bypass {
     pub tree: String,
     /// Where it was noticed: `post-commit` or `pre-push`.
     pub noticed: String,
-    /// How the gate had been gone around.
+    /// How the gate was bypassed.
     pub how: String,
 }
 
@@ -136,27 +136,27 @@ pub struct Blocker {
 pub struct Seen {
     /// The trees.
     pub trees: Vec<String>,
-    /// What the councils did.
+    /// The attestations of the councils.
     pub attestations: Vec<Attestation>,
     /// Worth knowing, stops nothing.
     pub notes: Vec<String>,
 }
 
-/// Why nothing may pass.
+/// Why the gate blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Blocked {
     /// The findings, worst first. When there are many, the first of them.
     pub findings: Vec<Blocker>,
     /// Whether there are more.
     pub more: bool,
-    /// What else is wrong.
+    /// Other reasons.
     pub reasons: Vec<String>,
     /// Commands that lead on.
     pub next: Vec<String>,
 }
 
 impl Blocked {
-    /// Nobody can tell whether it is safe.
+    /// Whether it is safe cannot be determined.
     #[must_use]
     pub fn in_doubt(why: &dyn std::fmt::Display, next: &[&str]) -> Self {
         Self {
@@ -182,7 +182,7 @@ pub enum GateOutcome {
     Blocked(Blocked, Seen),
     /// Nothing is guarded, and something is broken.
     Error {
-        /// What.
+        /// The reason.
         reason: String,
     },
 }

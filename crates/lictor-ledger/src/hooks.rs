@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// One file that changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// Which file.
+    /// The file.
     pub path: PathBuf,
     /// Its current content; `None` when it does not exist.
     pub before: Option<HookFile>,
@@ -78,7 +78,7 @@ impl Hook {
     }
 }
 
-/// Where hooks go.
+/// Where hooks are installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Home {
     /// A directory that git reads hooks from: `.git/hooks`, or what `core.hooksPath` names.

@@ -113,7 +113,7 @@ pub fn identity(agent: &str, title: &str, file: &str) -> Digest {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{prefix}` is ambiguous: it could be {}; type more of it", .candidates.join(", "))]
 pub struct Ambiguous {
-    /// What was typed.
+    /// The given prefix.
     pub prefix: String,
     /// Some of the names it fits.
     pub candidates: Vec<String>,

@@ -17,7 +17,7 @@ mod tests;
 pub struct LineError {
     /// Counted from one.
     pub line: usize,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
@@ -35,7 +35,7 @@ pub enum Problem {
     Json {
         /// Where in the line, counted from one.
         column: usize,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
     /// Evidence that cannot be read.

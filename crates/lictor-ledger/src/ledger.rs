@@ -68,7 +68,7 @@ impl fmt::Display for RepositoryId {
 pub struct Recorded {
     /// The id that the finding has.
     pub id: FindingId,
-    /// What changed.
+    /// The change.
     pub change: Change,
     /// Whether it counts, or was waived before.
     pub open: bool,
@@ -139,7 +139,7 @@ impl<'a> Ledger<'a> {
         self.clock.now()
     }
 
-    /// Which repository.
+    /// The repository.
     #[must_use]
     pub fn repository(&self) -> &RepositoryId {
         self.repository

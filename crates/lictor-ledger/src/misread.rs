@@ -14,7 +14,7 @@ pub struct Misread {
     pub line: usize,
     /// The column, counted from one.
     pub column: usize,
-    /// What is wrong.
+    /// The problem.
     pub what: String,
 }
 

@@ -41,7 +41,7 @@ pub enum Ended {
 pub struct Output {
     /// How it ended.
     pub ended: Ended,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: Vec<u8>,
     /// The beginning of its standard error.
     pub stderr: String,
@@ -90,7 +90,7 @@ pub fn run(argv: &[String], dir: &Path, stdin: &[u8], patience: Duration) -> Out
     Output { ended, stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() }
 }
 
-/// Reads to the end in a thread of its own; `false` when the output was truncated.
+/// Reads to the end in a separate thread; `false` when the output was truncated.
 fn collect(pipe: Option<impl Read + Send + 'static>, most: usize) -> mpsc::Receiver<(Vec<u8>, bool)> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {

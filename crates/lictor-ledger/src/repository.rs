@@ -29,7 +29,7 @@ pub enum RepositoryError {
     Git {
         /// The first words of the command.
         command: String,
-        /// What it said.
+        /// Its error output.
         said: String,
     },
     /// The index holds a merge that is not finished.

@@ -54,7 +54,7 @@ impl Retained {
 /// What to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// The newest so many records.
+    /// This many of the newest records.
     Newest(u64),
     /// All records from the first one that is not older than this.
     Since(Timestamp),
@@ -245,9 +245,9 @@ pub enum ArchiveError {
     Line {
         /// The archive.
         file: PathBuf,
-        /// Which line.
+        /// The line number.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         detail: String,
     },
     /// It has no records.

@@ -29,7 +29,7 @@ pub enum StoreError {
     Corrupt {
         /// The store.
         file: PathBuf,
-        /// What is wrong.
+        /// The problem.
         detail: String,
     },
     /// The file is something else.
@@ -39,7 +39,7 @@ pub enum StoreError {
     NotAStore {
         /// The file.
         file: PathBuf,
-        /// What it is instead.
+        /// The problem.
         detail: String,
     },
     /// The store was written by a newer Lictor.
@@ -135,7 +135,7 @@ pub enum StoreError {
     Forged {
         /// The store.
         file: PathBuf,
-        /// What does not match.
+        /// The part that does not match.
         what: String,
     },
     /// Archived records are unavailable.

@@ -98,7 +98,7 @@ pub enum KeyError {
     Unsafe {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         what: &'static str,
     },
     /// It holds something else.

@@ -65,7 +65,7 @@ impl PostgresOptions {
         Self { wait, ..self }
     }
 
-    /// At most so many connections at a time.
+    /// The maximum number of connections.
     #[must_use]
     pub fn connections(self, connections: usize) -> Self {
         Self { connections: connections.max(1), ..self }

@@ -67,7 +67,7 @@ impl Query {
         Self { newest_first: true, ..self }
     }
 
-    /// At most so many.
+    /// The limit.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
@@ -134,7 +134,7 @@ impl Keys {
         Self { reversed: true, ..self }
     }
 
-    /// At most so many.
+    /// The limit.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }

@@ -27,7 +27,7 @@ pub struct Record {
     /// The session it belongs to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionKey>,
-    /// What kind of event.
+    /// The kind of event.
     pub kind: String,
     /// The event itself as JSON text.
     pub body: String,

@@ -20,14 +20,14 @@ const PAGE: usize = 500;
 pub enum Fault {
     /// The content of a record does not match its hash.
     Changed {
-        /// Which record.
+        /// The record's number.
         seq: u64,
     },
     /// A record is in the place of another one.
     Moved {
-        /// Where it stands.
+        /// Its position.
         seq: u64,
-        /// Where it was written.
+        /// The number it was written with.
         from: u64,
     },
     /// Records are not there.
@@ -39,7 +39,7 @@ pub enum Fault {
     },
     /// A record, sound in itself, follows another record than the one before it: one of the two was replaced.
     Unlinked {
-        /// Which record.
+        /// The record's number.
         seq: u64,
     },
     /// The oldest records were removed, and no record states that they were archived.
@@ -51,7 +51,7 @@ pub enum Fault {
     CutOff {
         /// The anchor.
         anchor: Anchor,
-        /// Where the log ends.
+        /// The last record of the log.
         end: u64,
     },
     /// The anchor names another hash than the record has: the log was rewritten.
@@ -63,34 +63,34 @@ pub enum Fault {
     },
     /// The hash of the record is right, but its seal was not made for it by a holder of the key.
     Forged {
-        /// Which record.
+        /// The record's number.
         seq: u64,
     },
     /// The record has no seal although the records around it do.
     Unsealed {
-        /// Which record.
+        /// The record's number.
         seq: u64,
     },
     /// The record is sealed with a key that was not given.
     UnknownKey {
-        /// Which record.
+        /// The record's number.
         seq: u64,
         /// The name of the key.
         key: KeyId,
     },
     /// An archive is not there or cannot be read.
     Archive {
-        /// What is wrong with it.
+        /// The problem.
         what: String,
     },
     /// An entry does not match the records: it was changed, added, or restored to an older value.
     Entry {
-        /// Which entry.
+        /// The entry.
         what: String,
     },
     /// Entries that must exist by the records are missing.
     EntriesMissing {
-        /// How many.
+        /// The number.
         count: usize,
     },
 }

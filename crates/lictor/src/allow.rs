@@ -48,7 +48,7 @@ pub struct Exception {
 /// The change of an exception in one file.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// Whose file it is.
+    /// The origin of the file.
     pub origin: Origin,
     /// The file.
     pub file: PathBuf,

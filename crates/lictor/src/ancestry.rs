@@ -23,7 +23,7 @@ pub(crate) struct Process {
     pub(crate) start: u64,
 }
 
-/// The process whose ancestors are looked at.
+/// The process whose ancestors are inspected.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Hook {
     /// This one.

@@ -9,7 +9,7 @@ use lictor_store::{Anchor, Store, StoreExt as _};
 
 use crate::error::Error;
 
-/// Where the notes are.
+/// The ref of the notes.
 pub const NOTES: &str = "refs/notes/lictor";
 
 /// Adds a note with the end of the log to the newest commit.

@@ -14,7 +14,7 @@ use crate::project::Project;
 
 /// The kind of their records.
 pub const KIND: &str = "checkpoint.signed";
-/// After so many records the next one is due.
+/// The next checkpoint is due after this many records.
 pub(crate) const EVERY: u64 = 1_000;
 
 /// The record before it, signed.
@@ -30,7 +30,7 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// What is signed.
+    /// The signed bytes.
     fn message(head: Head) -> Vec<u8> {
         format!("lictor.checkpoint.1\n{} {}\n", head.seq, head.hash).into_bytes()
     }
@@ -107,7 +107,7 @@ pub enum ExportError {
     NotARecord {
         /// Its number.
         line: usize,
-        /// What is wrong.
+        /// The error.
         source: serde_json::Error,
     },
 }

@@ -17,7 +17,7 @@ use lictor_store::{Keys, Space, Store, StoreExt as _};
 use crate::councils::ActiveCouncils;
 use crate::git_switch::{self, Git as GitCommand, Target};
 
-/// What to do about it.
+/// The fix.
 const FIX: &str =
     "repair what the findings point at and commit again; a person can clear or waive them (`lictor verdict`)";
 

@@ -16,7 +16,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// How a diff marks it.
+    /// Its sign in a diff.
     #[must_use]
     pub fn sign(self) -> char {
         match self {

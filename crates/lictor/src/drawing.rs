@@ -84,7 +84,7 @@ pub struct Step {
     pub name: String,
     /// Its value; `None` when it was skipped.
     pub value: Option<Value>,
-    /// Where a condition went.
+    /// The branch taken.
     pub branch: Option<Branch>,
     /// It objected, and that does not count.
     pub superseded: bool,

@@ -33,7 +33,7 @@ pub enum Error {
     Council {
         /// Its name.
         name: String,
-        /// What is wrong with it.
+        /// The error.
         source: serde_json::Error,
     },
     /// The store failed.
@@ -112,7 +112,7 @@ pub enum Error {
     /// A council that the policy does not have.
     #[error("there is no council `{name}`; {}", list(.known))]
     NoCouncil {
-        /// What was named.
+        /// The given name.
         name: String,
         /// Those that there are.
         known: Vec<String>,
@@ -122,7 +122,7 @@ pub enum Error {
     CouncilElsewhen {
         /// Its name.
         name: String,
-        /// What happened.
+        /// The event.
         moment: &'static str,
     },
     /// The id of an evaluation that is not on record.
@@ -149,7 +149,7 @@ pub enum Error {
     Git {
         /// Its arguments.
         args: String,
-        /// What it said.
+        /// Its error message.
         why: String,
     },
     /// The log's end in git notes was tampered with.
@@ -157,7 +157,7 @@ pub enum Error {
     Anchor {
         /// The notes.
         notes: &'static str,
-        /// How they read.
+        /// The error.
         source: lictor_store::BadAnchor,
     },
 }
@@ -213,7 +213,7 @@ impl Error {
         }
     }
 
-    /// What to do about it.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> &'static str {
         match self {

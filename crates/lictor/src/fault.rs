@@ -23,13 +23,13 @@ pub const PREFIX: &str = "fault-";
 /// One fault.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Fault {
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// Whose hook.
+    /// The agent.
     pub agent: String,
     /// Of which event.
     pub event: String,
-    /// What failed.
+    /// The reason.
     pub reason: String,
 }
 

@@ -87,7 +87,7 @@ pub struct ActionForm {
     /// Main agent first, then each subagent that was started by the one before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chain: Vec<String>,
-    /// How it came about.
+    /// How it was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
     /// An id of test data, handed back with the answer.
@@ -162,9 +162,9 @@ pub fn not_json(error: &serde_json::Error) -> String {
 /// Why, and what to do instead.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct WordsForm {
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// What to do instead.
+    /// The fix.
     pub fix: String,
 }
 
@@ -184,7 +184,7 @@ impl WordsForm {
 pub struct EvaluationForm<'a> {
     /// The reason of the deciding verdict and of at most one more; `verdicts` has all.
     pub reason: String,
-    /// What to do instead.
+    /// The fix.
     pub fix: String,
     /// The text for the agent's model, if reason and fix contain details for the operator only.
     #[serde(skip_serializing_if = "Option::is_none")]

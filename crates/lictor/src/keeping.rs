@@ -22,7 +22,7 @@ const MARK: &str = "looked";
 /// The kind of a record about a new key.
 pub const KEY_ROTATED: &str = "key.rotated";
 
-/// What was moved.
+/// The result of archiving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moved {
     /// Records that are in archives now.

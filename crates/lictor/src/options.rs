@@ -140,7 +140,7 @@ impl Options {
         self
     }
 
-    /// Where time comes from.
+    /// The clock.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = SharedClock(Arc::new(clock));

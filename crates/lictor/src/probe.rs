@@ -23,7 +23,7 @@ use crate::files;
 use crate::options::SharedClock;
 use crate::programs::Programs;
 
-/// How many entries of the project a glob looks at.
+/// How many entries of the project a glob scans.
 const MAX_ENTRIES: usize = 50_000;
 /// Files larger than this are compared by size and time instead of content.
 const MAX_CONTENT: u64 = 16 * 1024 * 1024;

@@ -134,7 +134,7 @@ impl Project {
         &self.dirs
     }
 
-    /// How it was opened.
+    /// Its options.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
@@ -272,7 +272,7 @@ impl Project {
         Ok(Arc::new(options.open(self.state_dir().join(STORE))?))
     }
 
-    /// Where old records go.
+    /// The directory of archives.
     #[must_use]
     pub fn archives(&self) -> PathBuf {
         self.state_dir().join("archive")

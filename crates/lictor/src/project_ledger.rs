@@ -253,7 +253,7 @@ pub struct Invited {
     pub reviewer: String,
     /// By which it can report, once.
     pub token: String,
-    /// When the token lapses.
+    /// When the token expires.
     pub expires: Timestamp,
 }
 

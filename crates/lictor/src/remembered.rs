@@ -33,7 +33,7 @@ const SETTINGS: u64 = 16 * 1024 * 1024;
 const USING: Duration = Duration::from_secs(5);
 /// How often it is looked whether it has.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
-/// Among so many uses of a yes this one would be.
+/// How many recent uses of approvals are searched.
 const NEWEST: usize = 50;
 
 /// A remembered tool.

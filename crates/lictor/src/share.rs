@@ -38,9 +38,9 @@ const PLAN: &str = "shared";
 pub struct Shared {
     /// The form of the file.
     pub version: u32,
-    /// Who wrote it.
+    /// The author.
     pub by: String,
-    /// When.
+    /// The time.
     pub at: Timestamp,
     /// Programs of the repository's policy that may run.
     #[serde(default)]
@@ -91,7 +91,7 @@ impl SharedRule {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharedProgram {
-    /// What it is for.
+    /// Its purpose.
     pub what: String,
     /// The command line.
     pub argv: Vec<String>,
@@ -107,18 +107,18 @@ pub struct SharedProgram {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharedWaiver {
-    /// What is wrong.
+    /// The title.
     pub title: String,
-    /// How bad.
+    /// The level.
     pub level: Level,
     /// The reviewer.
     pub agent: String,
-    /// Where.
+    /// The evidence.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
     /// Why it does not count.
     pub ruling: SharedRuling,
-    /// Who ruled.
+    /// The person.
     pub by: String,
     /// Their reason.
     pub reason: String,
@@ -145,10 +145,10 @@ pub enum ShareError {
     NotShared {
         /// The file.
         file: String,
-        /// What is wrong.
+        /// The message.
         message: String,
     },
-    /// Nobody signed it, or it was changed since.
+    /// It has no valid signature, or was changed since.
     #[error("`{0}` was changed after it was signed, or nobody signed it; ask for a new export")]
     NotSigned(String),
     /// The project failed.
@@ -163,7 +163,7 @@ pub struct Taken {
     pub what: String,
     /// Whether it counts here now, or would.
     pub taken: bool,
-    /// Why not.
+    /// The reason, if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }

@@ -119,7 +119,7 @@ impl Program {
         Ok(store.view(|view| view.get(Space::Trust, pin.as_bytes()))?.is_some())
     }
 
-    /// Pins it. The record contains who did and what it was.
+    /// Pins it. The record contains the person and the pinned content.
     ///
     /// # Errors
     /// When the store or a file cannot be read or written.

@@ -13,7 +13,7 @@ use crate::yaml::Tree;
 
 /// A condition with only one possible outcome.
 pub(super) struct Settled {
-    /// How.
+    /// The outcome.
     pub(super) truth: bool,
     /// Why: `A` and `B` cannot both hold.
     pub(super) why: String,

@@ -74,7 +74,7 @@ pub(crate) static TABLE: Table = Table {
 pub struct ApprovalsConfig {
     /// How long a call is held, in milliseconds.
     pub wait: Option<u64>,
-    /// Whether people are told about blocks too.
+    /// Whether people are notified of blocks too.
     pub notify_blocks: bool,
     /// Whether an MCP client's form counts as a person.
     pub elicitation_counts: bool,

@@ -103,7 +103,7 @@ pub(crate) static TABLE: Table = Table {
 /// What must hold before the agent may stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
-    /// What.
+    /// The check.
     pub requires: Check,
     /// What must hold before a subagent may stop.
     pub subagents: Option<Check>,

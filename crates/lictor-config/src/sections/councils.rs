@@ -139,7 +139,7 @@ pub struct Council {
     pub dependents: bool,
     /// Whether it stops a commit.
     pub guardrail: bool,
-    /// Who looks.
+    /// The reviewers.
     pub reviewers: Vec<Reviewer>,
     /// Time for all reviewers, in milliseconds.
     pub time: Option<u64>,
@@ -147,7 +147,7 @@ pub struct Council {
     pub max_files: Option<u64>,
 }
 
-/// A program that looks at files and reports.
+/// A program that reads files and reports findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reviewer {
     /// Its name.
@@ -156,13 +156,13 @@ pub struct Reviewer {
     pub command: Option<Command>,
     /// A ready-made one.
     pub preset: Option<String>,
-    /// How it reports.
+    /// The output format.
     pub format: Option<String>,
     /// How long it may take, in milliseconds.
     pub timeout: Option<u64>,
-    /// Which files it is for.
+    /// The files that it reviews.
     pub globs: Vec<String>,
-    /// How bad a failure is.
+    /// The level of a failure.
     pub level: Option<String>,
     /// An agent that receives the plan.
     pub agent: bool,

@@ -136,14 +136,14 @@ pub enum GraphNode {
     Not {
         /// The child.
         node: Box<GraphNode>,
-        /// Why not.
+        /// The reason.
         reason: String,
-        /// What to do then.
+        /// The fix.
         fix: String,
     },
     /// So many children must allow.
     Threshold {
-        /// How many.
+        /// The minimum number.
         at_least: usize,
         /// The children.
         of: Vec<GraphNode>,
@@ -161,9 +161,9 @@ pub enum GraphNode {
     When {
         /// The condition.
         condition: Arc<Program>,
-        /// When it holds.
+        /// The branch if it holds.
         then: Box<GraphNode>,
-        /// When it does not.
+        /// The branch if it does not hold.
         otherwise: Option<Box<GraphNode>>,
     },
 }

@@ -86,15 +86,15 @@ pub(crate) static TABLE: Table = Table {
 pub struct NamedGuard {
     /// Its name.
     pub name: String,
-    /// Who decides.
+    /// What decides it.
     pub by: GuardDecides,
     /// The decision when it does not pass.
     pub decision: Decision,
-    /// Why not.
+    /// The reason.
     pub reason: String,
-    /// What to do then.
+    /// The fix.
     pub fix: String,
-    /// What kind of check it is.
+    /// The kind of check.
     pub layer: Layer,
     /// The annotations and tags that it adds when it objects.
     #[serde(with = "crate::as_text")]

@@ -67,11 +67,11 @@ pub struct IntentSection {
 pub struct TaskRule {
     /// The types.
     pub tasks: Vec<String>,
-    /// What has to hold.
+    /// The condition that must hold.
     pub require: Arc<Program>,
-    /// Why not.
+    /// The reason.
     pub reason: String,
-    /// What to do then.
+    /// The fix.
     pub fix: String,
 }
 

@@ -9,7 +9,7 @@ use crate::reader::Reader;
 use crate::table::{Key, Shape, Table};
 use crate::yaml::Tree;
 
-/// How much and how fast.
+/// Budgets and rates.
 pub(crate) static SECTION: Section = Section {
     keys: &[
         Key::new(

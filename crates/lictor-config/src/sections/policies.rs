@@ -168,9 +168,9 @@ pub enum PolicyCallback {
 pub struct PolicyRule {
     /// Its name.
     pub name: String,
-    /// What is done.
+    /// The verb.
     pub verb: String,
-    /// To what.
+    /// The object.
     pub object: String,
     /// Globs of targets.
     pub paths: Vec<String>,
@@ -182,18 +182,18 @@ pub struct PolicyRule {
     pub cardinality: Option<Cardinality>,
     /// Whether a person must approve.
     pub requires_confirmation: bool,
-    /// Who is asked.
+    /// The callback.
     pub callback: Option<PolicyCallback>,
     /// What happens when neither a person nor a callback decides.
     pub effect: Option<PolicyEffect>,
-    /// What is said.
+    /// The message.
     pub message: Option<String>,
-    /// What to do instead.
+    /// The fix.
     pub fix: Option<String>,
     /// Data that is copied to every violation.
     #[serde(with = "crate::as_text")]
     pub metadata: Map<String, Json>,
-    /// For whom it is.
+    /// To whom it applies.
     pub audience: Audience,
 }
 

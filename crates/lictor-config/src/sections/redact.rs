@@ -5,7 +5,7 @@ use crate::reader::Reader;
 use crate::table::{Key, REGEXES};
 use crate::yaml::Tree;
 
-/// What is left out of records.
+/// Text that is redacted from records.
 pub(crate) static SECTION: Section = Section {
     keys: &[Key::new(
         "redact",

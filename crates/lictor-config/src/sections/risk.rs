@@ -8,7 +8,7 @@ use crate::reader::Reader;
 use crate::table::{Key, Shape, Table};
 use crate::yaml::Tree;
 
-/// What has been raised by everything else.
+/// The risk that all other guards have raised.
 pub(crate) static SECTION: Section = Section {
     keys: &[Key::new(
         "risk",

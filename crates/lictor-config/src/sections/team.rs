@@ -41,7 +41,7 @@ pub(crate) static SECTION: Section = Section {
     guards: &[],
 };
 
-/// What the address of a database starts with.
+/// The URL schemes of databases.
 const DATABASES: [&str; 2] = ["postgres://", "postgresql://"];
 const DAY: u64 = 24 * 60 * 60 * 1_000;
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Answer {
     /// Yes or no.
     pub approved: bool,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

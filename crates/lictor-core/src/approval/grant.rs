@@ -70,7 +70,7 @@ pub struct Grant {
     /// The files that must be unchanged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pins: Vec<Pin>,
-    /// How often.
+    /// The lifetime.
     pub lifetime: Lifetime,
     /// When it expires.
     pub expires: Timestamp,

@@ -92,7 +92,7 @@ pub(super) enum Answer {
     Unmet(Vec<Shortfall>),
 }
 
-/// Something that is missing.
+/// A missing part.
 pub(super) struct Shortfall {
     /// In words for the agent.
     pub(super) reason: String,
@@ -216,7 +216,7 @@ fn any(checks: &[Check], world: &World<'_>) -> Answer {
     Answer::Unmet(missing)
 }
 
-/// What is wrong with a file.
+/// The problem with a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
     Missing,

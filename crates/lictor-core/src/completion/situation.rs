@@ -14,7 +14,7 @@ pub struct Situation<'a> {
     pub key: &'a SessionKey,
     /// The session.
     pub session: &'a SessionState,
-    /// Now.
+    /// The current time.
     pub now: Timestamp,
     /// The number of this round, from 1.
     pub round: u32,

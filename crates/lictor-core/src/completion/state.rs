@@ -8,11 +8,11 @@ use crate::digest::Digest;
 /// How many commands a session remembers to have passed.
 pub const PASSES_KEPT: usize = 32;
 
-/// What a session remembers of its wishes to stop.
+/// The completion state of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CompletionState {
-    /// How often the agent was told to go on since the last prompt of a person.
+    /// How often the agent was sent back since the last prompt of a person.
     pub rounds: u32,
     /// How often in a row for the same shortfall.
     pub repeats: u32,

@@ -19,7 +19,7 @@ use crate::trace::{GivenVerdict, Trace};
 pub struct ContextView {
     /// The action that is judged.
     pub action: Arc<Action>,
-    /// What it would do.
+    /// Its facts.
     pub facts: Arc<Facts>,
     /// This session before the action, then its parent, and so on to the root. Never empty.
     pub lineage: Arc<[SessionState]>,

@@ -9,9 +9,9 @@ use crate::digest::Digest;
 pub enum Effect<P> {
     /// Touches a file or directory.
     File {
-        /// How.
+        /// The access.
         access: Access,
-        /// What.
+        /// The path.
         target: P,
         /// The whole tree below it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -26,7 +26,7 @@ pub enum Effect<P> {
     Reach(Reach),
     /// Changes a git repository in a way that is hard to undo, or changes the rules that govern it.
     Git {
-        /// What.
+        /// The effect.
         effect: GitEffect,
         /// The object, as written: remote, branch, ref, path.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ pub enum Effect<P> {
     Process(ProcessEffect),
     /// Acts on a database.
     Database {
-        /// What.
+        /// The effect.
         effect: DatabaseEffect,
         /// The statement or the tool's arguments, shortened.
         text: String,
@@ -59,18 +59,18 @@ pub enum Effect<P> {
     Privilege(Privilege),
     /// Data moves from a sensitive source to a sensitive sink on one line.
     Flow {
-        /// From where.
+        /// The source.
         from: FlowSource,
-        /// To where.
+        /// The sink.
         to: FlowSink,
-        /// What, as written.
+        /// The data, as written.
         text: String,
     },
     /// Disables or bypasses a control.
     GuardOff {
-        /// What.
+        /// The control.
         what: GuardOff,
-        /// As written.
+        /// The text, as written.
         text: String,
     },
     /// Evaluates inline code in another language (`python -c`, `node -e`, an `execute_code` action).
@@ -107,7 +107,7 @@ pub enum Effect<P> {
         verb: String,
         /// Object.
         object: String,
-        /// How many.
+        /// The cardinality.
         cardinality: Cardinality,
         /// A description of the object, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,7 +145,7 @@ impl<P> Effect<P> {
     }
 }
 
-/// How a file is touched.
+/// The kind of access to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
@@ -229,7 +229,7 @@ pub struct Reach {
     pub sends: bool,
 }
 
-/// What is done to a repository.
+/// An effect on a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GitEffect {
@@ -265,7 +265,7 @@ pub enum GitEffect {
     Configure,
 }
 
-/// What is done to processes or the machine.
+/// An effect on processes or the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProcessEffect {
@@ -281,7 +281,7 @@ pub enum ProcessEffect {
     Format,
 }
 
-/// What is done to a database.
+/// An effect on a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DatabaseEffect {
@@ -319,7 +319,7 @@ pub enum FlowSource {
     Decoded,
 }
 
-/// Where it goes.
+/// The sink of a data flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlowSink {
@@ -352,10 +352,10 @@ pub enum GuardOff {
     LictorBinary,
 }
 
-/// Something that could not be worked out.
+/// A part of an action that could not be determined.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Opaque {
-    /// What it is.
+    /// The kind.
     pub what: OpaqueWhat,
     /// The text in question, shortened.
     pub text: String,

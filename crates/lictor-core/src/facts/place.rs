@@ -62,11 +62,11 @@ pub enum Existence {
     Special,
     /// Nothing.
     Missing,
-    /// Not looked at, or looking failed.
+    /// Not inspected, or the inspection failed.
     Unknown,
 }
 
-/// A path operand after Lictor looked at the world.
+/// A path operand, resolved on the file system.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// As the action wrote it.
@@ -81,7 +81,7 @@ pub struct Place {
     pub zone: Zone,
     /// Zone of `real`, or the same as `zone`.
     pub real_zone: Zone,
-    /// What is there now.
+    /// What exists there now.
     pub existence: Existence,
     /// A digest of its content, if a check needs to detect changes and the file is not too large.
     #[serde(default, skip_serializing_if = "Option::is_none")]

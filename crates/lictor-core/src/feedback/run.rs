@@ -13,7 +13,7 @@ pub struct Advice {
     /// Its file appeared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_file: bool,
-    /// What it said.
+    /// Its result.
     pub said: Said,
 }
 

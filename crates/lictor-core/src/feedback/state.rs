@@ -30,7 +30,7 @@ pub struct FeedbackState {
 pub struct Spoken {
     /// How many calls had been made by then.
     pub calls: u64,
-    /// When.
+    /// The time.
     pub at: Option<Timestamp>,
     /// Its file has appeared: that trigger does not fire again.
     pub file_done: bool,

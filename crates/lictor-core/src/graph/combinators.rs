@@ -113,7 +113,7 @@ pub struct Not {
 }
 
 impl Not {
-    /// The child's reason explains the child, so `Not` needs a reason and a fix of its own.
+    /// The child's reason explains the child, so `Not` needs its own reason and fix.
     pub fn new(child: impl Into<Node>, reason: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { child: child.into(), reason: reason.into(), fix: fix.into() }
     }
@@ -145,7 +145,7 @@ impl When {
         Self { condition: Arc::new(condition), then: None, otherwise: None }
     }
 
-    /// When it holds.
+    /// The branch if it holds.
     #[must_use]
     pub fn then(mut self, node: impl Into<Node>) -> Self {
         self.then = Some(node.into());

@@ -9,17 +9,17 @@ pub enum GraphError {
     Empty {
         /// `all`, `any`, `threshold`.
         combinator: &'static str,
-        /// Where.
+        /// The path in the graph.
         path: String,
     },
     /// A threshold that nothing or everything meets.
     #[error("threshold at `{path}` wants {at_least} of {of}; use a number from 1 to {of}")]
     Threshold {
-        /// How many were wanted.
+        /// The required number.
         at_least: usize,
         /// Of how many.
         of: usize,
-        /// Where.
+        /// The path in the graph.
         path: String,
     },
     /// One guard may not vote twice.
@@ -27,7 +27,7 @@ pub enum GraphError {
     VotesTwice {
         /// The guard.
         name: String,
-        /// Where.
+        /// The path in the graph.
         path: String,
     },
     /// A `When` without `otherwise` where its silence would count as a pass.
@@ -36,13 +36,13 @@ pub enum GraphError {
          because elsewhere it would count as a pass"
     )]
     NoOtherwise {
-        /// Where.
+        /// The path in the graph.
         path: String,
     },
     /// A `When` without `then`.
     #[error("the condition at `{path}` has no `then`")]
     NoThen {
-        /// Where.
+        /// The path in the graph.
         path: String,
     },
     /// Two different guards under one name.
@@ -58,13 +58,13 @@ pub enum GraphError {
     /// A guard without a name.
     #[error("the guard at `{path}` has no name")]
     NoName {
-        /// Where.
+        /// The path in the graph.
         path: String,
     },
     /// A `Not` needs its own reason and fix.
     #[error("`not` at `{path}` needs a reason and a fix of its own")]
     NotWithoutWords {
-        /// Where.
+        /// The path in the graph.
         path: String,
     },
     /// An OBSERVE guard inside the tree: its verdict would be ignored although it appears to count.
@@ -72,7 +72,7 @@ pub enum GraphError {
     ObserverInTree {
         /// The guard.
         name: String,
-        /// Where.
+        /// The path in the graph.
         path: String,
     },
     /// Deeper than any policy needs.
@@ -80,7 +80,7 @@ pub enum GraphError {
     TooDeep {
         /// The limit.
         limit: usize,
-        /// Where.
+        /// The path in the graph.
         path: String,
     },
 }

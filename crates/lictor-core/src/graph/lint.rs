@@ -11,11 +11,11 @@ use crate::guard::Layer;
 /// A part of a graph that is probably not intended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Lint {
-    /// Where.
+    /// The path in the graph.
     pub path: Arc<str>,
     /// The guard or combinator.
     pub name: Arc<str>,
-    /// What.
+    /// The lint.
     pub smell: Smell,
 }
 

@@ -9,11 +9,11 @@ use crate::trace::NodeKind;
 /// A graph as data, for display and drawing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Outline {
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
     /// Of the guard or combinator.
     pub name: Arc<str>,
-    /// Where it stands.
+    /// Its path.
     pub path: Arc<str>,
     /// Its layer. For a combinator, the lowest layer below it.
     pub layer: Layer,

@@ -65,7 +65,7 @@ pub struct Said {
     pub at: Vec<usize>,
     /// Its number among the verdicts of the node.
     pub nth: usize,
-    /// How strict.
+    /// The value.
     pub value: Value,
 }
 

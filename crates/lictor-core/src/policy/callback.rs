@@ -23,20 +23,20 @@ use crate::session::SessionState;
 pub struct CallbackResult {
     /// Whether it is fine.
     pub passed: bool,
-    /// Why.
+    /// The message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Its decision, if it returns more than `passed`. If a person is asked anyway, it counts only when it is
     /// stricter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
-    /// What to do instead.
+    /// The fix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
     /// Annotations and tags for later guards.
     #[serde(default, skip_serializing_if = "Remarks::is_empty")]
     pub remarks: Remarks,
-    /// What it found.
+    /// The evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Json>,
 }
@@ -73,7 +73,7 @@ pub struct CallContext<'a> {
     pub now: Timestamp,
     /// The risk that guards before this one saw.
     pub risk: Risk,
-    /// What they noted.
+    /// Their annotations.
     pub annotations: &'a BTreeMap<String, Json>,
     /// The policies that were triggered before this one.
     pub violations: &'a [Violation],

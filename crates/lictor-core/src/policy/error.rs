@@ -58,7 +58,7 @@ pub enum PolicyError {
     Message {
         /// The policy.
         policy: String,
-        /// What is wrong.
+        /// The error.
         error: TemplateError,
     },
 }

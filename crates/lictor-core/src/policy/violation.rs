@@ -21,13 +21,13 @@ pub struct Violation {
     /// the catalogue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
-    /// What is done.
+    /// The verb.
     pub verb: String,
-    /// To what.
+    /// The object.
     pub object: String,
     /// To how many.
     pub cardinality: Cardinality,
-    /// What is said.
+    /// The message.
     pub message: String,
     /// A person must approve, whatever the callback returns.
     pub requires_confirmation: bool,
@@ -39,7 +39,7 @@ pub struct Violation {
     pub fault: Option<String>,
     /// The resulting value.
     pub value: Value,
-    /// What to do instead.
+    /// The fix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
     /// The person's answer.

@@ -24,7 +24,7 @@ const SAME_CALL_MS: i64 = 2_000;
 /// A judged action whose outcome has not been seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Open {
-    /// What it was.
+    /// The digest of the action.
     pub action: Digest,
     /// The agent's id for the call.
     pub tool_use_id: Option<String>,
@@ -34,7 +34,7 @@ pub struct Open {
     pub observed: bool,
     /// The dialect through which it was seen.
     pub dialect: Option<String>,
-    /// When.
+    /// The time.
     pub at: Timestamp,
     /// Its position among the session's actions.
     pub position: u64,

@@ -66,9 +66,9 @@ pub enum ToolDecision {
     Allow,
     /// It may not.
     Deny {
-        /// Why.
+        /// The reason.
         reason: String,
-        /// What to do instead.
+        /// The fix.
         fix: Option<String>,
     },
 }

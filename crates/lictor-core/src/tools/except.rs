@@ -9,7 +9,7 @@ use crate::history::{Pattern, What};
 pub struct Except {
     /// The rule's id, as in its verdicts; `require_first` alone matches every such rule.
     pub rule: String,
-    /// What is excepted.
+    /// The exception.
     pub what: Excepted,
 }
 

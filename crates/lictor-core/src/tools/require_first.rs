@@ -13,9 +13,9 @@ use crate::verdict::Verdict;
 /// One rule: before an action that matches `gated`, all of `needs` must have succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequireFirst {
-    /// What is gated.
+    /// The gated action.
     pub gated: Pattern,
-    /// What it needs.
+    /// Its needs.
     pub needs: Vec<Need>,
     /// Whether `needs && gated` on one line counts: the first then runs before the second or not at all.
     pub same_line: bool,
@@ -44,7 +44,7 @@ pub enum SequenceError {
     /// A variable that `gated` does not have.
     #[error("`{pattern}` names `${variable}`, which `{gated}` does not have; give both the same variable")]
     Unbound {
-        /// What is gated.
+        /// The gated action.
         gated: String,
         /// The pattern with the variable.
         pattern: String,
@@ -54,9 +54,9 @@ pub enum SequenceError {
     /// The action that satisfies it also invalidates it.
     #[error("`{need}` is undone by itself, so `{gated}` could never run")]
     Undone {
-        /// What is gated.
+        /// The gated action.
         gated: String,
-        /// What it needs.
+        /// The need.
         need: String,
     },
 }

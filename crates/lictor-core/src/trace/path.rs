@@ -23,11 +23,11 @@ pub struct Trace {
 /// One visited node, or one skipped node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceEntry<'a> {
-    /// Where it stands.
+    /// Its path in the graph.
     pub path: Cow<'a, str>,
     /// Name of the guard or combinator; an unnamed combinator has its kind as name.
     pub name: Cow<'a, str>,
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
     /// Its layer. For a combinator, the lowest layer below it.
     pub layer: Layer,

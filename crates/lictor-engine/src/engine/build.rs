@@ -114,7 +114,7 @@ impl Builder {
         self
     }
 
-    /// Where time comes from.
+    /// The clock.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));

@@ -10,7 +10,7 @@ use crate::log::kind;
 
 /// How much of a prompt is kept.
 const PROMPT_CHARS: usize = 2_000;
-/// How much of its name.
+/// How many characters of its name are kept.
 const PROMPT_NAME_CHARS: usize = 64;
 
 /// A prompt from a person, or from a program on behalf of one.

@@ -16,7 +16,7 @@ pub const COUNTED: usize = 20_000;
 pub struct Decided {
     /// The number of its record.
     pub id: u64,
-    /// When.
+    /// The time.
     pub at: Timestamp,
     /// In which session.
     pub session: Option<SessionKey>,

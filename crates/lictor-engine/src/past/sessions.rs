@@ -17,15 +17,15 @@ pub enum SessionError {
     /// None fits.
     #[error("there is no session `{text}`; `lictor session list` shows them")]
     Unknown {
-        /// What was given.
+        /// The given name.
         text: String,
     },
     /// Several fit.
     #[error("`{text}` fits {count} sessions; name one of: {}", shown(.some, *.count))]
     Ambiguous {
-        /// What was given.
+        /// The given name.
         text: String,
-        /// How many fit.
+        /// How many match.
         count: usize,
         /// The newest of them.
         some: Vec<SessionKey>,

@@ -5,7 +5,7 @@ use crate::limits::STEP_BUDGET;
 use crate::program::{BinaryOp, Function, Node, NodeId, Program, TextTest};
 use crate::schema::{Schema, Type};
 
-/// A test that has to come to a truth value.
+/// A test with its required truth value.
 #[derive(Clone, Debug)]
 pub(super) struct Literal {
     /// The tested term; equal texts denote equal values.

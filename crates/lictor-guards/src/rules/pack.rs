@@ -11,9 +11,9 @@ use lictor_core::facts::{
 pub struct Pack {
     /// Its name, as `extends:` gives it.
     pub name: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub about: &'static str,
-    /// Packs that are in force with it.
+    /// Packs that it extends.
     pub extends: &'static [&'static str],
     /// The rules, by the kind of effect.
     pub(super) rules: &'static [(Kind, &'static [Rule])],
@@ -47,7 +47,7 @@ impl Pack {
 pub struct Rule {
     /// Unique among all packs (`git.discard-work`).
     pub id: &'static str,
-    /// Which effects it fits.
+    /// Its condition.
     pub(super) when: When,
     /// Its decision.
     pub decision: Decision,

@@ -11,9 +11,9 @@ pub struct Attestation {
     pub plan: PlanHash,
     /// The council.
     pub council: String,
-    /// The tree that was looked at.
+    /// The reviewed tree.
     pub tree: String,
-    /// The files that were looked at.
+    /// The reviewed files.
     pub files: Vec<String>,
     /// What each reviewer did.
     pub reviewers: Vec<Reported>,
@@ -24,7 +24,7 @@ pub struct Attestation {
 pub struct Reported {
     /// The reviewer.
     pub name: String,
-    /// How it ended.
+    /// The state.
     #[serde(flatten)]
     pub state: State,
     /// How long it took.
@@ -39,22 +39,22 @@ pub enum State {
     Clean,
     /// It looked and found something.
     Findings {
-        /// How many.
+        /// The number.
         count: usize,
     },
     /// It had nothing to do, or its tool is not installed.
     Skipped {
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// It failed, or its output made no sense.
     Error {
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// It did not end in time and was stopped.
     Timeout {
-        /// How long it was given.
+        /// Its timeout.
         after_millis: u64,
     },
     /// It succeeded but gave no report although one was required.
@@ -68,7 +68,7 @@ impl State {
         matches!(self, Self::Clean | Self::Findings { .. } | Self::Skipped { .. })
     }
 
-    /// Whether the reviewer looked at the files.
+    /// Whether the reviewer reviewed the files.
     #[must_use]
     pub fn looked(&self) -> bool {
         matches!(self, Self::Clean | Self::Findings { .. })
@@ -97,7 +97,7 @@ impl Attestation {
         self.reviewers.iter().all(|reviewer| reviewer.state.is_complete())
     }
 
-    /// Whether this reviewer looked at all these files.
+    /// Whether this reviewer reviewed all these files.
     pub(crate) fn covers<'a>(&self, reviewer: &str, mut files: impl Iterator<Item = &'a str>) -> bool {
         self.reviewers.iter().any(|reported| reported.name == reviewer && reported.state.looked())
             && files.all(|file| self.files.iter().any(|known| known == file))

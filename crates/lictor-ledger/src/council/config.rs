@@ -19,7 +19,7 @@ pub type Councils = BTreeMap<String, Council>;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Council {
-    /// When it meets.
+    /// Its triggers.
     #[serde(default)]
     pub on: Vec<Trigger>,
     /// What it reviews.
@@ -28,14 +28,14 @@ pub struct Council {
     /// Whether its findings and its absence stop a commit.
     #[serde(default)]
     pub guardrail: bool,
-    /// Who looks.
+    /// The reviewers.
     pub reviewers: Vec<Reviewer>,
-    /// How much it may cost.
+    /// Its budget.
     #[serde(default)]
     pub budget: Budget,
 }
 
-/// When a council meets.
+/// A trigger of a council.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
@@ -96,7 +96,7 @@ pub(crate) fn fits(globs: &[String], path: &str) -> bool {
 /// What a council reviews.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Scope {
-    /// Which files.
+    /// The files.
     pub files: ScopeFiles,
     /// Whether files that mention one of them are added.
     pub dependents: bool,
@@ -187,10 +187,10 @@ pub struct Reviewer {
     /// A ready-made command with its format.
     #[serde(default)]
     pub preset: Option<Preset>,
-    /// How it reports.
+    /// The output format.
     #[serde(default)]
     pub format: Option<Format>,
-    /// How long it may take.
+    /// Its timeout.
     #[serde(default)]
     pub timeout: Option<Patience>,
     /// Which of the files it is for; all when empty.
@@ -286,7 +286,7 @@ impl fmt::Display for Patience {
 /// A council that cannot meet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CouncilError {
-    /// Nobody looks.
+    /// There are no reviewers.
     #[error("council `{0}` has no reviewers; add one with a name and a command")]
     Empty(String),
     /// Two reviewers would answer for each other.
@@ -313,7 +313,7 @@ pub enum CouncilError {
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Reviewer {
-    /// How long it may take.
+    /// Its timeout.
     #[must_use]
     pub fn patience(&self) -> Duration {
         self.timeout.map_or(DEFAULT_TIMEOUT, |patience| patience.0)

@@ -55,9 +55,9 @@ pub enum PlanError {
     TooManyFiles {
         /// The council.
         council: String,
-        /// How many there are.
+        /// The number of files.
         files: usize,
-        /// How many may be.
+        /// The limit.
         most: usize,
     },
     /// The digest is no name. Cannot happen.

@@ -27,7 +27,7 @@ impl Preset {
         globs.iter().map(|glob| (*glob).to_owned()).collect()
     }
 
-    /// What to run.
+    /// The command.
     pub(super) fn command(self, files: &[String]) -> Vec<String> {
         let fixed: &[&str] = match self {
             Self::Clippy => &["cargo", "clippy", "--quiet", "--all-targets", "--message-format=json"],

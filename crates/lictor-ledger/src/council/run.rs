@@ -24,7 +24,7 @@ pub type Trust<'a> = dyn Fn(&str, &Reviewer) -> Result<(), String> + Sync + 'a;
 pub struct Setting<'a> {
     /// The repository.
     pub repository: &'a dyn Repository,
-    /// What made it meet: `pre-commit`, `manual`, ….
+    /// The trigger: `pre-commit`, `manual`, ….
     pub event: &'a str,
     /// Where its reviewers look.
     pub place: Where,
@@ -42,7 +42,7 @@ impl std::fmt::Debug for Setting<'_> {
     }
 }
 
-/// Where reviewers look.
+/// Where reviewers run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Where {
     /// In the work tree if it equals the plan's tree, else in a copy: the caller waits for the result.
@@ -51,7 +51,7 @@ pub enum Where {
     Aside,
 }
 
-/// What is happening.
+/// The progress of a council.
 #[derive(Debug)]
 pub enum Progress<'a> {
     /// A reviewer started.
@@ -65,14 +65,14 @@ pub enum Progress<'a> {
     Ended {
         /// The council.
         council: &'a str,
-        /// What it did.
+        /// Its report.
         reported: &'a Reported,
     },
     /// The same plan was attested before; no new review is needed.
     Reused {
         /// The council.
         council: &'a str,
-        /// What it did then.
+        /// The earlier attestation.
         attestation: &'a Attestation,
     },
 }

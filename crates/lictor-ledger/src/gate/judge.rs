@@ -28,7 +28,7 @@ pub struct Gate<'a> {
     pub ledger: &'a Ledger<'a>,
     /// The repository.
     pub repository: &'a dyn Repository,
-    /// Who has to look.
+    /// The councils.
     pub councils: &'a Councils,
     /// Whether findings stop commits where there are no councils.
     pub alone: bool,

@@ -19,9 +19,9 @@ pub enum LedgerError {
         "the record is damaged: {what} cannot be read ({detail}); run `lictor audit verify` to see where"
     )]
     Corrupt {
-        /// What was being read.
+        /// The kind of entry.
         what: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         detail: String,
     },
     /// A shortened plan or id fits several.
@@ -35,7 +35,7 @@ pub enum LedgerError {
     NoFinding {
         /// The plan.
         plan: PlanHash,
-        /// What was typed.
+        /// The given id.
         id: String,
     },
     /// Authors do not judge their own findings.
@@ -45,7 +45,7 @@ pub enum LedgerError {
     OwnFinding {
         /// The finding.
         id: FindingId,
-        /// Who tried.
+        /// The caller.
         by: String,
     },
     /// A report in a reviewer's name without permission.
@@ -57,7 +57,7 @@ pub enum LedgerError {
         plan: PlanHash,
         /// The reviewer.
         reviewer: String,
-        /// Why not.
+        /// The reason, if it was not.
         why: &'static str,
     },
     /// A plan that still stops something.

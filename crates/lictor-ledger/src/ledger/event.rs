@@ -116,7 +116,7 @@ pub(crate) struct Regraded {
     pub(crate) reason: String,
 }
 
-/// Somebody's ruling on one finding.
+/// A person's ruling on one finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ruled {
     pub(crate) plan: PlanHash,
@@ -330,11 +330,11 @@ fn with<T: DeserializeOwned>(body: &str, event: fn(T) -> Event) -> Result<(Strin
 /// One step in a finding's life, as `show --json` lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// When.
+    /// The time.
     pub at: Timestamp,
     /// The kind of the event without its first word (`recorded`, `raised`, `cleared`, …).
     pub what: String,
-    /// Who did it.
+    /// The author.
     pub by: String,
     /// How bad the finding was afterwards.
     pub level: Level,

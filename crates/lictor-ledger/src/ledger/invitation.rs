@@ -23,7 +23,7 @@ pub const TOKEN_LASTS_MS: i64 = 24 * 60 * 60 * 1_000;
 pub struct Invitation {
     /// The digest of the token.
     pub(crate) token: Digest,
-    /// When the token lapses.
+    /// When the token expires.
     pub expires: Timestamp,
     /// What the reviewer reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -35,7 +35,7 @@ pub(crate) struct PlanRow {
 pub struct Watch {
     /// Who reported it.
     pub agent: String,
-    /// Where.
+    /// The evidence.
     pub evidence: Vec<Evidence>,
 }
 

@@ -13,7 +13,7 @@ use super::{Ledger, LedgerError};
 pub struct Disagreement {
     /// The row.
     pub row: String,
-    /// What is wrong with it.
+    /// The problem.
     pub what: &'static str,
 }
 

@@ -35,7 +35,7 @@ pub enum SarifError {
         index: usize,
         /// The tool.
         tool: String,
-        /// What is wrong.
+        /// The problem.
         problem: ClaimError,
     },
 }

@@ -21,7 +21,7 @@ use crate::StoreError;
 const AT_A_TIME: usize = 2;
 /// So many changes share a commit.
 const MOST_CHANGES: usize = 64;
-/// And so many bytes.
+/// The maximum number of bytes.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 /// How many lock timeouts a change waits for its turn: a locked chain in a batch makes it wait twice, once in the
 /// batch and once alone.
@@ -209,7 +209,7 @@ impl Batch {
 }
 
 impl Drop for Batch {
-    /// Nobody waits forever for a writer that panicked.
+    /// Threads must not wait forever for a writer that panicked.
     fn drop(&mut self) {
         for ticket in self.tickets.drain(..) {
             ticket.tell(Turn::Over(Err(StoreError::Abandoned)));

@@ -7,10 +7,10 @@ use crate::StoreError;
 /// Text cannot hold the character 0 here; see `rows::escaped`. Hashes are over the original text.
 ///
 /// A key may be longer than an index can hold, so entries are found by its hash, and in order by its start;
-/// records by the start of their kind and session. Those starts are columns of their own: under row-level
-/// security an expression index is used only if its functions are leakproof, and these are not. A unique key on a
-/// partitioned table must contain the partition key, so the locked row in `head`, not an index, ensures that
-/// numbers are unique.
+/// records by the start of their kind and session. Those starts are separate columns: under row-level security an
+/// expression index is used only if its functions are leakproof, and these are not. A unique key on a partitioned
+/// table must contain the partition key, so the locked row in `head`, not an index, ensures that numbers are
+/// unique.
 const STEPS: [&str; 3] = ["
 CREATE TABLE lictor.tenant (name text PRIMARY KEY);
 CREATE TABLE lictor.head (

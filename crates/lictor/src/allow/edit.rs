@@ -67,7 +67,7 @@ pub(super) fn taken_out(text: &str, section: &str, key: &str, entry: &str, note:
     None
 }
 
-/// Where a list is.
+/// The position of a list.
 enum List {
     /// Its heading has this place, and this indent.
     Written { heading: usize, inner: usize },

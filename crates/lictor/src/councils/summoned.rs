@@ -21,7 +21,7 @@ use crate::project_ledger::{ProgressFn, ProjectLedger};
 pub struct Looked {
     /// The council.
     pub council: String,
-    /// Who looked.
+    /// The attestation.
     pub attestation: Attestation,
     /// The verdict of the plan.
     pub verdict: PlanVerdict,

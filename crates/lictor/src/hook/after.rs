@@ -34,8 +34,8 @@ pub(super) fn call(heard: &Heard<'_>, action: &Action, seen: &Seen) -> Reply {
     tell(heard, remarks.join("\n\n"))
 }
 
-/// The missing parts when an agent submits its final answer through a tool: it is told now, not only when it
-/// stops.
+/// The missing parts when an agent submits its final answer through a tool: the agent gets them now, not only
+/// when it stops.
 fn unfinished(heard: &Heard<'_>, action: &Action, seen: &Seen) -> Option<String> {
     let answered = heard.slot.agent().answers_by().is_some_and(|tool| tool == action.tool);
     if !answered || seen.status == Status::Failed {

@@ -26,7 +26,7 @@ pub enum RpcError {
     /// The runtime failed.
     #[error("{}", .0.chain())]
     Runtime(#[from] Error),
-    /// Something inside failed.
+    /// An internal failure.
     #[error("{0}")]
     Internal(String),
     /// A server refused the call, or is away.
@@ -34,9 +34,9 @@ pub enum RpcError {
     Server {
         /// The kind of failure, as the server names it.
         kind: String,
-        /// What it said.
+        /// Its message.
         message: String,
-        /// What to do about it.
+        /// The fix.
         fix: String,
     },
 }
@@ -71,7 +71,7 @@ impl RpcError {
         }
     }
 
-    /// What to do about it.
+    /// The fix.
     #[must_use]
     pub fn fix(&self) -> &str {
         match self {

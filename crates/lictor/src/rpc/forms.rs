@@ -33,7 +33,7 @@ pub enum ModeForm {
 pub struct EvaluateParams {
     /// The action.
     pub action: ActionForm,
-    /// How it is judged.
+    /// The mode.
     #[serde(default)]
     pub mode: ModeForm,
     /// Nobody can be asked now: an `ask` blocks and stays pending.
@@ -52,7 +52,7 @@ pub struct AskedForm {
     /// The triggered `verb → object` policy, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// What is asked.
+    /// The question.
     pub message: String,
     /// Approval is needed; otherwise a no is a veto.
     pub needs_approval: bool,
@@ -82,7 +82,7 @@ impl AskedForm {
 pub struct PostParams {
     /// The action, as it was given to `evaluate`.
     pub action: ActionForm,
-    /// What came of it.
+    /// The outcome.
     pub outcome: OutcomeForm,
 }
 
@@ -95,7 +95,7 @@ pub struct OutcomeForm {
     /// Exit code, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// What went wrong.
+    /// The error message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Files that are known to have changed.
@@ -169,7 +169,7 @@ pub struct PostAnswer {
 pub struct FeedbackForm {
     /// Its name.
     pub provider: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
@@ -185,7 +185,7 @@ pub struct PromptParams {
     /// The prompt's name, if it has one. Rules may apply to it alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it says.
+    /// Its text.
     #[serde(default)]
     pub text: String,
 }
@@ -312,7 +312,7 @@ pub enum AnswerForm {
     Reasoned {
         /// Yes or no.
         approved: bool,
-        /// Why.
+        /// The reason.
         #[serde(default)]
         reason: Option<String>,
     },
@@ -336,7 +336,7 @@ pub struct DelegateParams {
     pub parent: String,
     /// The session that is started.
     pub child: String,
-    /// What narrows its scope.
+    /// The limit of its scope.
     #[serde(default)]
     pub limit: Limit,
     /// The agent program of both.
@@ -362,7 +362,7 @@ pub struct ApprovalForm {
     pub id: String,
     /// When it was asked.
     pub requested_at: Timestamp,
-    /// When it lapses.
+    /// When it expires.
     pub expires: Timestamp,
     /// The session.
     pub session: Option<SessionKey>,
@@ -372,7 +372,7 @@ pub struct ApprovalForm {
     pub policy: Digest,
     /// The action itself, as it was asked about.
     pub action: Option<Action>,
-    /// What is asked.
+    /// The question.
     pub asked: Vec<Point>,
 }
 
@@ -401,7 +401,7 @@ pub struct RecordParams {
     pub finding: FindingForm,
 }
 
-/// What a reviewer found.
+/// A finding of a reviewer.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FindingForm {
@@ -411,13 +411,13 @@ pub struct FindingForm {
     pub level: Level,
     /// What is wrong, in a few words.
     pub title: String,
-    /// Who says so.
+    /// The reviewer.
     #[serde(default)]
     pub agent: String,
     /// Where: `file`, `file:line`, `file:line:note`.
     #[serde(default)]
     pub evidence: Vec<String>,
-    /// Why it is wrong.
+    /// The rationale.
     #[serde(default)]
     pub rationale: String,
     /// An id of the caller's own.
