@@ -34,7 +34,7 @@ pub struct PolicyTest {
 pub struct Step {
     /// Its position in the file.
     pub span: Span,
-    /// How long after the step before it, in milliseconds.
+    /// Milliseconds after the previous step.
     pub after: u64,
     /// What the agent wants to do.
     pub action: Action,
@@ -50,7 +50,7 @@ pub struct Step {
 
 const OUTCOMES: &[(&str, bool)] = &[("success", true), ("failure", false)];
 
-/// The words for what an agent wants to do, and the field of the payload that each of them fills.
+/// The names of actions, and the payload field that each of them sets.
 const ACTIONS: &[(&str, &str)] = &[
     ("bash", "command"),
     ("read", "path"),
@@ -113,7 +113,7 @@ static STEP: Table = Table {
 /// Reads one file of tests.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All its errors.
 pub fn read(file: &str, bytes: &[u8]) -> Result<Vec<PolicyTest>, Vec<Diagnostic>> {
     let tree = yaml::parse(file, bytes)?;
     let text = String::from_utf8_lossy(bytes);
@@ -155,7 +155,7 @@ fn step(r: &mut Reader<'_>, tree: &Tree) -> Option<Step> {
         rule: r.field(&f, "rule", Reader::sentence),
         message: r.field(&f, "message", Reader::sentence),
         action: action?,
-        // A step that only sets the scene must be allowed to.
+        // A step without an expectation must pass.
         expect: expect.unwrap_or(Decision::Pass),
         success: success.unwrap_or(true),
     })

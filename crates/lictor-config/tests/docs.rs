@@ -1,4 +1,4 @@
-//! The examples of `docs/guardrails.md` are policies: each is read without a complaint and makes a graph.
+//! The examples of `docs/guardrails.md` are policies: each loads without problems and gives a graph.
 
 #[cfg(test)]
 mod tests {

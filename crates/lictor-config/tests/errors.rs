@@ -1,8 +1,8 @@
-//! Every way in which a policy file can be wrong, to the underlined character.
+//! Errors of policy files, checked to the underlined character.
 //!
-//! A case is `=== id` (with `user` or `managed` after it when the file is not a repository's), the file, `---`, and
-//! exactly what is printed. `BLESS=1 cargo test -p lictor-config --test errors` writes down what is printed now, for
-//! review.
+//! A case is `=== id` (with `user` or `managed` after it when the file is not a repository's), the file, `---`,
+//! and exactly what is printed. `BLESS=1 cargo test -p lictor-config --test errors` writes the current output,
+//! for review.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail by panicking")]
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -31,7 +31,7 @@ fn cases(text: &str) -> Vec<Case> {
     cases
 }
 
-/// `<NUL>`, `<TAB>` and the like stand for what cannot be written into a text file.
+/// `<NUL>`, `<TAB>` and similar are placeholders for characters that cannot be in a text file.
 fn bytes(input: &str) -> Vec<u8> {
     if input.contains("<HUGE>") {
         return vec![b'x'; 100 * 1024 * 1024];

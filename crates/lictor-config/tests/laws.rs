@@ -23,7 +23,7 @@ fn seal(parts: &[&[u8]]) -> lictor_core::Digest {
     lictor_core::Digest::of_parts(parts.iter().copied())
 }
 
-/// Whatever a file holds, reading, showing and storing it ends without a panic.
+/// Parsing, displaying and storing any file ends without a panic.
 fn survives(text: &str) {
     for origin in [Origin::Repository, Origin::Managed] {
         let sources = [source(origin, text)];
@@ -55,7 +55,7 @@ fn nobody() -> BuildEnv {
     BuildEnv { root: "/home/me/p".to_owned(), runner: Arc::new(Nobody) }
 }
 
-/// What policy files are made of.
+/// Fragments of policy files.
 const PIECES: [&str; 44] = [
     "boundaries",
     "allowed_dirs",
@@ -202,7 +202,7 @@ proptest! {
         survives(&format!("{head}{put}{}", tail.chars().skip(cut).collect::<String>()));
     }
 
-    /// A repository's file can add objections, never take one away.
+    /// A repository's file can add objections, never remove one.
     #[test]
     fn a_repository_only_narrows(managed in file(), user in file(), repository in file(), action in action()) {
         let above = [source(Origin::Managed, &managed), source(Origin::User, &user)];
@@ -211,7 +211,7 @@ proptest! {
         prop_assert!(with >= without, "{without} became {with}\n{managed}---\n{user}---\n{repository}\n{action:?}");
     }
 
-    /// The same for a user's file below a managed one, where that says which packs are in force and which tools known.
+    /// The same for a user's file below a managed one that sets packs and known tools.
     #[test]
     fn a_user_only_narrows_what_the_managed_file_says(managed in file(), user in file(), action in action()) {
         let mut managed = managed;

@@ -97,7 +97,7 @@ fn an_engine_can_be_shared_between_threads() {
     shared::<Graph>();
 }
 
-/// A store that says when somebody writes.
+/// A store that reports while a write is active.
 struct Watched {
     store: MemoryStore,
     writing: Arc<AtomicBool>,
@@ -120,7 +120,7 @@ impl Store for Watched {
     }
 }
 
-/// A store that knows nothing of what was written to it, until it is asked.
+/// A store whose cache never contains later writes.
 struct Outdated(MemoryStore);
 
 impl Store for Outdated {
@@ -144,7 +144,7 @@ impl Store for Outdated {
     }
 }
 
-/// Nothing that a guard reads of a session may be older than the record that comes of it.
+/// A guard must not read a session state that is older than its record.
 #[test]
 fn what_was_judged_on_an_older_session_is_judged_again() {
     let store: Arc<dyn Store> = Arc::new(Outdated(MemoryStore::new()));
@@ -160,13 +160,13 @@ fn what_was_judged_on_an_older_session_is_judged_again() {
     let engine = PolicyEngine::builder(once).shared_store(Arc::clone(&store)).build().unwrap();
     let decisions = [1, 2, 3].map(|_| engine.evaluate(&Action::bash("ls").in_session("s")).decision);
     assert_eq!(decisions, [Decision::Pass, Decision::Block, Decision::Block]);
-    // The first was judged on a session that had not begun, and that is what it was.
+    // The first was judged on a session that had not begun, which was correct.
     assert_eq!(asked.load(Ordering::SeqCst), 5);
     let records = store.view(|view| view.records(&Query::all().kind("evaluated"))).unwrap();
     assert_eq!(records.len(), 3);
 }
 
-/// Counts texts that come to be redacted, while nobody writes and while somebody does.
+/// Counts redacted texts, separately outside and during a write.
 struct Counting {
     writing: Arc<AtomicBool>,
     before: Arc<AtomicUsize>,
@@ -184,7 +184,7 @@ impl Redact for Counting {
     }
 }
 
-/// Long payloads and verdicts are looked through for secrets before others have to wait for the store.
+/// Long payloads and verdicts are redacted before the store is locked.
 #[test]
 fn an_evaluation_is_redacted_before_the_store_is_held() {
     let writing = Arc::new(AtomicBool::new(false));
@@ -214,7 +214,7 @@ fn an_evaluation_is_redacted_before_the_store_is_held() {
     assert_eq!(read.evaluation.decision, Decision::Block);
 }
 
-/// What told that a word is a secret stands in the command, not beside the word in what is said of it.
+/// The context that marks a word as a secret is in the command, not in the texts about it.
 #[test]
 fn a_secret_of_the_action_reaches_no_tracer_and_no_record_of_its_outcome() {
     let (tracer, store) = (Arc::new(CollectingTracer::new()), Arc::new(MemoryStore::new()));

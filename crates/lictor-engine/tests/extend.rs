@@ -1,4 +1,4 @@
-//! What a program adds in code: providers, checkers, tool policies, guards that hear outcomes, tracers, governed deeds.
+//! Extensions in code: providers, checkers, tool policies, guards with outcomes, tracers, governed calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

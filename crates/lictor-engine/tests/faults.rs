@@ -1,4 +1,4 @@
-//! Whatever breaks, the answer is a block that says what broke.
+//! Any failure gives a block that names the failure.
 
 #[cfg(test)]
 mod tests {

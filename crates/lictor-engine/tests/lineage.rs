@@ -1,4 +1,4 @@
-//! What subagents use is used for every agent above them, in whatever order things happen.
+//! Usage of subagents counts for all their parents, in any order of events.
 
 #[cfg(test)]
 mod tests {
@@ -131,7 +131,7 @@ mod tests {
                 Step::End { session } => drop(engine.end(&key(TREE[*session].0)).unwrap()),
                 Step::Answer { .. } | Step::Over { .. } => {}
             }
-            // Refolding the whole log is slow; what is wrong once stays wrong.
+            // Refolding the whole log is slow, and an error would persist, so not every step is checked.
             if number % 13 != 0 && number + 1 != steps.len() {
                 continue;
             }

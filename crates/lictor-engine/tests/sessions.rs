@@ -104,11 +104,11 @@ mod tests {
         assert_eq!(write("b").decision, Decision::Block, "the child asked for more than its parent has");
         assert!(write("b").reason().contains("outside the scope"));
         assert!(write("root").passed());
-        // A session that nobody announced gets its parent's scope.
+        // A session without `delegate` gets its parent's scope.
         let mut silent = Action::write("x").in_session("c");
         silent.parent_session = Some(key("a"));
         assert_eq!(engine.evaluate(&silent).decision, Decision::Block);
-        // A second announcement cannot widen it.
+        // A second `delegate` cannot widen it.
         engine.delegate(&key("root"), &key("a"), Limit::default()).unwrap();
         assert_eq!(write("a").decision, Decision::Block);
     }
@@ -135,7 +135,7 @@ mod tests {
         assert!(run("ls") && run("cat secret8"));
     }
 
-    /// All actions are judged before any is recorded; only as many as there are places may pass.
+    /// All actions are judged before any is recorded; only as many as the limit allows may pass.
     #[test]
     fn two_actions_at_once_cannot_both_take_the_last_place() {
         const WORKERS: usize = 8;
@@ -261,7 +261,7 @@ mod tests {
         }
     }
 
-    /// `read X` and `write X`: files that exist and always hold the same.
+    /// `read X` and `write X`: files that exist and never change.
     fn touches(action: &Action) -> Facts {
         let command = action.payload.get("command").and_then(|command| command.as_str()).unwrap_or_default();
         let (how, path) = command.split_once(' ').unwrap();

@@ -1,5 +1,5 @@
-//! Cases that are made from forms: program, way of naming a file, carrier. A form that lets one of the first names pass,
-//! or stops one of the second, is a gap in a mechanism and not a missing row.
+//! Cases that are generated from templates: program, way of naming a file, carrier. A template that lets a
+//! harmful name pass, or stops a harmless one, is a gap in a mechanism and not a missing row.
 #![expect(clippy::expect_used, reason = "helpers of tests say what they need")]
 
 #[path = "judging/world.rs"]
@@ -13,7 +13,7 @@ use lictor_observe::FakeObserver;
 use serde::Deserialize;
 use world::Judge;
 
-/// Fewer cases than this mean that the forms were lost.
+/// Fewer cases than this mean that templates were lost.
 const AT_LEAST: usize = 2_100;
 
 /// Forms with the names that are put into them.
@@ -52,7 +52,7 @@ fn every_form_stops_the_first_names_and_passes_the_others() {
     assert!(count >= AT_LEAST, "only {count} cases");
 }
 
-/// Ways to put a file back, and what they stand in.
+/// Ways to restore a file, and their carriers.
 #[derive(Debug, Deserialize)]
 struct Restoring {
     stopped: Vec<String>,
@@ -71,8 +71,8 @@ fn git(folder: &Path, words: &[&str]) {
     assert!(done.expect("git is there").success(), "git {words:?}");
 }
 
-/// The world of the other cases, with files in its repository: some are as committed, one is gone, others hold what is
-/// in no commit.
+/// The world of the other cases, with files in its repository: some are as committed, one is missing, others have
+/// uncommitted content.
 fn repository(files: &Restoring) -> FakeObserver {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("restoring");
     let _ = std::fs::remove_dir_all(&folder);

@@ -1,4 +1,4 @@
-//! Input that is made to get past a reader: what was not understood never passes.
+//! Input that is designed to evade the parser: unparsed input never passes.
 
 #[path = "judging/world.rs"]
 mod world;
@@ -32,7 +32,7 @@ fn oversized_commands_do_not_pass() {
     }
 }
 
-/// What is left out costs nothing, and what stands behind it is still seen.
+/// Skipped commands cost nothing, and the commands after them are still seen.
 #[test]
 fn of_very_many_commands_both_ends_are_read() {
     let judge = Judge::new();
@@ -117,7 +117,7 @@ proptest! {
     // The same cases every time: a change is judged by what it changes, not by what a run happens to draw.
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, rng_seed: RngSeed::Fixed(7), ..ProptestConfig::default() })]
 
-    /// Whatever harmless commands stand in front, and however they are joined, a stopped command stays stopped.
+    /// A stopped command stays stopped after any harmless commands, however they are joined.
     #[test]
     fn harmless_commands_in_front_change_nothing(
         prefix in proptest::collection::vec((any::<prop::sample::Index>(), 0_usize..4), 1..5),
@@ -125,7 +125,7 @@ proptest! {
     ) {
         let cases: Vec<_> = own_corpus().iter().flat_map(|path| read_cases(path)).collect();
         let judge = Judge::new();
-        // What moves elsewhere, or changes how words are split, makes another command of the next one.
+        // A command that changes the directory or word splitting changes the meaning of the next one.
         let changes = |command: &str| ["cd ", "pushd", "IFS=", "\n"].iter().any(|word| command.contains(word));
         let harmless: Vec<_> =
             cases.iter().filter(|case| case.class == "everyday" && !changes(&case.command)).collect();

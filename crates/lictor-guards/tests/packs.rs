@@ -1,4 +1,4 @@
-//! Every rule of every pack: its examples, and its way out, judged by the pack itself.
+//! Every rule of every pack: its examples and its fix, judged by the pack itself.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "judging/world.rs"]

@@ -1,4 +1,5 @@
-//! Labelled commands in a project that has a file of variables: what the file sets, and trees that it lies in.
+//! Labelled commands in a project that has a file of variables: variables that the file sets, and trees that
+//! contain it.
 
 #[path = "judging/world.rs"]
 mod world;

@@ -98,7 +98,7 @@ fn what_goes_out_in_a_persons_name_is_asked_about() {
     assert!(decide("mcp__gmail__create_draft", json!({"text": "x"})).allows());
 }
 
-/// The default policy of a person who said yes to tools for good.
+/// The default policy of a person who approved tools permanently.
 fn remembering(tools: &[&str], network: NetworkConfig) -> Judge {
     let remembered =
         tools.iter().map(|tool| RememberedTool { tool: (*tool).to_owned(), server: None }).collect();
@@ -128,7 +128,7 @@ fn a_persons_yes_to_a_tool_says_nothing_about_what_its_fields_hold() {
         for (decision, case) in cases("not_match").iter().map(decide) {
             assert!(decision.allows(), "is stopped: {case}");
         }
-        // Whoever is not known yet is asked about, whatever harmless thing the fields say.
+        // An unknown tool asks, even if its fields are harmless.
         for case in cases("not_match").iter().filter(|case| case["tool"].is_null()) {
             let judged = Judge::new().action(&call("mcp__zz__yy", case["input"].clone()));
             assert_eq!(judged.value.settle(), Decision::Ask, "{case}");

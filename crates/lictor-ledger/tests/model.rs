@@ -1,4 +1,4 @@
-//! The ledger against a model that is too simple to be wrong, over random histories; and its projection against its log.
+//! The ledger against a simple model, over random histories; and its projection against its log.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ enum Status {
     Waived { until: Option<i64> },
 }
 
-/// What the ledger must amount to, said without tables, indexes or events.
+/// The expected state of the ledger, without tables, indexes or events.
 #[derive(Default)]
 struct Model {
     now: i64,
@@ -128,7 +128,7 @@ fn apply(ledger: &Ledger<'_>, op: &Op) -> bool {
             let claim = Claim::new(level, format!("t{key}"), agent(by)).unwrap();
             ledger.record(&plan_name(plan), &claim.with_id(Some(id(key).parse().unwrap()))).is_ok()
         }
-        // A plan that is not there is not the model's business.
+        // The model ignores missing plans.
         Op::Clear { plan: of, id: key } => {
             let _ = ledger.clear(&plan(of), &id(key), "ann", "");
             true

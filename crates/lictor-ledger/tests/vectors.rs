@@ -1,4 +1,4 @@
-//! The model against tables. Where a row differs from what the reference implementation does, it says why.
+//! The model against tables. If a row differs from the reference implementation, it states why.
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails by panicking")]
 
@@ -123,8 +123,7 @@ fn levels_ignore_case_and_nothing_else() {
 }
 
 proptest::proptest! {
-    /// Whatever the text, nothing of it is lost: what was parsed, written again, is what was given, up to zeros before
-    /// a number.
+    /// Parsing and writing any text gives the same text, except for leading zeros.
     #[test]
     fn nothing_of_a_spec_is_lost(spec in "(C:[/\\\\])?[a-z:/ 0-9²é]{0,24}") {
         let Ok(parsed) = Evidence::parse(&spec) else { return Ok(()) };

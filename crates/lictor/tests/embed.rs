@@ -1,4 +1,4 @@
-//! A crate outside the workspace that knows nothing but `lictor` drives a whole governed session.
+//! A crate outside the workspace that depends only on `lictor` drives a whole governed session.
 
 use std::fs;
 use std::path::Path;

@@ -93,7 +93,7 @@ fn outcome(success: bool) -> Value {
     if success { json!({"success": true}) } else { json!({"success": false, "exit_code": 1}) }
 }
 
-/// What has been asked and done so far.
+/// The calls and outcomes so far.
 #[derive(Default)]
 struct Past {
     asked: Vec<(u64, usize)>,
@@ -353,7 +353,7 @@ fn a_limit_that_does_not_hold_is_told() {
     let act = |session: &str| json!({"action": {"kind": "bash", "payload": {"command": "ls"}, "session_id": session}});
     let refused = |answer: Value| assert_eq!(answer["error"]["data"]["kind"], "has_begun", "{answer}");
     assert_eq!(delegate("p", "c", json!({"read_only": true}))["result"]["id"], "c");
-    // Saying it again changes nothing; saying something else does not seem to.
+    // Repeating it changes nothing; another limit is an error.
     assert_eq!(delegate("p", "c", json!({"read_only": true}))["result"]["id"], "c");
     refused(delegate("p", "c", json!({"dirs": ["/srv"]})));
     refused(delegate("other", "c", json!({"read_only": true})));

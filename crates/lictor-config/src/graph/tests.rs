@@ -9,7 +9,7 @@ use super::*;
 use crate::command::Asked;
 use crate::{Source, load};
 
-/// A runner that answers with what it was told to, and remembers what it was asked.
+/// A runner with a canned answer that records its calls.
 struct Canned {
     answer: Result<&'static str, &'static str>,
     asked: Mutex<Vec<(String, Origin, String)>>,
@@ -42,7 +42,7 @@ fn built(files: &[(Origin, &str)], runner: Arc<Canned>) -> Built {
         })
         .collect();
     let policy = load(&sources).unwrap_or_else(|error| panic!("{:#?}", error.diagnostics)).policy;
-    // What a hook uses is what came out of the store.
+    // A hook uses the stored form.
     let seal = |parts: &[&[u8]]| lictor_core::Digest::of_parts(parts.iter().copied());
     let stored = PolicyBundle::from_cache(&policy.to_cache(&sources, seal).unwrap(), &sources, seal).unwrap();
     stored.build(&BuildEnv { root: "/p".to_owned(), runner }).unwrap()
@@ -81,7 +81,7 @@ impl World {
         self.graph.judge(&action.clone().in_session("s"), &facts, &SessionState::default(), Timestamp(1_000))
     }
 
-    /// The decision, and the guards that stand behind it.
+    /// The decision, and the guards that caused it.
     fn says(&self, action: &Action, effects: Vec<Effect<Place>>) -> String {
         let judged = self.judge(action, effects);
         let guards: Vec<&str> =
@@ -134,7 +134,7 @@ fn only_trusted_exceptions_lift_packs() {
     assert_ne!(reset(&[]), "pass");
     assert_eq!(reset(&[(Origin::Repository, allow)]), reset(&[]));
     assert_eq!(reset(&[(Origin::User, allow)]), "pass");
-    // A repository's exceptions do lift its own rules, and nobody else's.
+    // A repository's exceptions lift its own rules, and no others.
     assert_eq!(world(&[(Origin::Repository, allow)]).run("make x"), "pass");
     let strict = (Origin::User, "bash_safety: {blocked_programs: [make]}\n");
     assert_eq!(world(&[strict, (Origin::Repository, allow)]).run("make x"), "block user.bash_safety");
@@ -326,7 +326,7 @@ fn expressions_answer_for_callbacks() {
         assert_eq!(says(&format!("!({holds})"), ""), "block policies", "{holds}");
         assert_eq!(says(holds, ", requires_confirmation: true"), "ask policies", "{holds}");
     }
-    // Missing, of another type: no answer, and that is not a question that a person could lift.
+    // Missing, or of another type: an error, which a person cannot lift.
     for fault in ["payload.ticket == 1", "payload.command > 3"] {
         assert_eq!(says(fault, ""), "error policies", "{fault}");
         assert_eq!(says(fault, ", requires_confirmation: true"), "error policies", "{fault}");
@@ -370,7 +370,7 @@ fn the_strictest_word_on_ungrounded_deeds_counts() {
         (vec![(Origin::User, ask)], "ask user.policies"),
         (vec![(Origin::User, block)], "block user.policies"),
         (vec![(Origin::User, ask_and_rule.as_str())], "ask user.policies"),
-        // A repository follows what the others say and can be stricter, never laxer.
+        // A repository follows the other files and can be stricter, never more lenient.
         (vec![(Origin::User, ask), (Origin::Repository, rule)], "ask user.policies policies"),
         (vec![(Origin::User, ask), (Origin::Repository, block)], "block user.policies policies"),
         (vec![(Origin::User, block), (Origin::Repository, ask)], "block user.policies policies"),

@@ -47,7 +47,7 @@ fn a_damaged_or_foreign_store_is_no_store() {
     }
 }
 
-/// What another build has stored under the same version is no store, though everything else fits.
+/// A cache that another build wrote under the same version is ignored, even if everything else matches.
 #[test]
 fn the_form_of_a_stored_policy_is_that_of_this_build() {
     let files = sources(&[(Origin::Repository, EVERY_SECTION)]);
@@ -136,7 +136,7 @@ fn packs_are_added_by_repositories_and_replaced_by_others() {
 #[test]
 fn a_cache_under_another_seal_is_no_cache() {
     let policy = load(&[]).unwrap().policy;
-    // What anybody can make: the right bytes and their digest.
+    // What an attacker can produce: the right bytes and their digest.
     let forged = policy.to_cache(&[], |parts| Digest::of_parts(parts.iter().copied())).unwrap();
     assert!(PolicyBundle::from_cache(&forged, &[], seal).is_none());
     assert!(PolicyBundle::from_cache(&policy.to_cache(&[], seal).unwrap(), &[], seal).is_some());

@@ -17,7 +17,7 @@ fn every_pattern_sees_the_text_as_it_was() {
         ("nothing of it", "nothing of it"),
         ("", ""),
         ("größe ACME-1 größe", "größe [redacted] größe"),
-        // What Lictor knows by itself goes too.
+        // Built-in redaction applies too.
         ("ACME-1 password=correcthorse", "[redacted] password=[redacted]"),
         ("password=correcthorse", "password=[redacted]"),
     ] {

@@ -3,7 +3,7 @@ use crate::sections::FILE;
 use crate::sections::graph::COMBINATORS;
 use crate::{Origin, Source, load};
 
-/// A way from the whole file to a place in it: each step puts a value where it belongs.
+/// Builds a whole file around a value at some place in it.
 type Way<'a> = &'a dyn Fn(&str) -> String;
 
 fn problems(text: &str) -> Vec<String> {
@@ -14,7 +14,7 @@ fn problems(text: &str) -> Vec<String> {
     }
 }
 
-/// A map of the table with this key, and what the table cannot do without.
+/// A map of the table with this key and the required keys.
 fn map_with(table: &Table, key: &Key, value: &str) -> String {
     let needed = table.keys.iter().filter(|other| other.required && other.name != key.name);
     let mut entries: Vec<String> = needed.map(|other| format!("{}: {}", other.name, other.example)).collect();
@@ -30,13 +30,13 @@ fn visit(table: &'static Table, way: Way<'_>, seen: &mut Vec<&'static str>, coun
     for key in table.keys {
         *count += 1;
         let text = way(&map_with(table, key, key.example));
-        // Some keys exclude each other or need more; what must never happen is that the reader does not know a key of
-        // its table or wants another type than the table says.
+        // Some keys exclude each other or need others; but the reader must know every key of its table, with the
+        // type that the table declares.
         for problem in problems(&text) {
             let unknown = ["unknown key", "must be", "cannot be", "not a regular", "there is no field"];
             assert!(!unknown.iter().any(|word| problem.contains(word)), "{text}\n{problem}");
         }
-        // A map with one odd key fits nowhere but where the author chooses the keys.
+        // A map with an unknown key is valid only where the author chooses the keys.
         if !matches!(key.shape, Shape::Names(_) | Shape::ByActions(_) | Shape::Data) {
             let text = way(&map_with(table, key, "{zzz: {zzz: zzz}}"));
             assert!(!problems(&text).is_empty(), "accepted: {text}");

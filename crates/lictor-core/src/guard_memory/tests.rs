@@ -24,7 +24,7 @@ fn it_is_bounded() {
         memory.keep(&[note("a", &number.to_string(), Some(json!(number)))]);
     }
     assert_eq!(memory.of("a").count(), VALUES_KEPT);
-    // What is there can still change.
+    // Existing values can still change.
     memory.keep(&[note("a", "0", Some(json!("new")))]);
     assert_eq!(memory.get("a", "0"), Some(&json!("new")));
     memory.keep(&[note("a", "0", Some(json!("x".repeat(VALUE_BYTES))))]);

@@ -77,7 +77,7 @@ fn difference(steps: &[Step], mutate: fn(&mut Past)) -> Option<String> {
                 if past.formerly(key, within, now) != log.formerly(key, within, now) {
                     return Some(format!("formerly {key} {within:?}"));
                 }
-                // As far as it is counted, the answer is exact.
+                // Up to the limit, the count is exact.
                 let far = most(key).filter(|_| within.is_some()).unwrap_or(u64::MAX);
                 if past.count(key, within, now) != log.count(key, within, now).min(far) {
                     return Some(format!("count {key} {within:?}"));

@@ -68,7 +68,7 @@ fn a_failed_callback_speaks_first() {
     assert_eq!(violations[0].verdict().rule(), Some("keep"));
 }
 
-/// What an integrator sees of each policy that was triggered.
+/// The violation as an integrator sees it.
 #[test]
 fn a_violation_says_what_its_callback_found_and_whether_a_yes_is_needed() {
     let mut callbacks = Callbacks::new();
@@ -111,7 +111,7 @@ fn a_callback_may_decide_remark_and_show_what_it_found() {
     assert_eq!(value(false, Decision::Warn), Value::Warn);
     assert_eq!(value(false, Decision::Ask), Value::Ask);
     assert_eq!(value(false, Decision::Block), Value::Block);
-    // A person is asked whatever a machine lets pass, and not asked what it forbids.
+    // A person is asked even if the callback passes, and not asked if it blocks.
     assert_eq!(value(true, Decision::Pass), Value::Ask);
     assert_eq!(value(true, Decision::Block), Value::Block);
     assert_eq!(decide(true, CallbackResult::failed("no")).value, Value::Ask);

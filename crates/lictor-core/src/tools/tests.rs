@@ -35,7 +35,7 @@ fn rule(gated: &str, needs: Vec<Need>) -> RequireFirst {
     RequireFirst { gated: pattern(gated), needs, same_line: false }
 }
 
-/// A session with one sequence, and a clock that moves a second an event.
+/// A session with one sequence, and a clock that advances one second per event.
 struct Session {
     history: History,
     sequence: Sequence,
@@ -54,7 +54,7 @@ impl Session {
         self.sequence.check(action, &mut Context::new(action, facts, &self.state, self.now))
     }
 
-    /// Judges it and, unless it is blocked, lets it end so.
+    /// Judges it and, unless it is blocked, reports this outcome.
     fn step(&mut self, action: &Action, facts: &Facts, success: bool) -> Verdict {
         let verdict = self.check(action, facts);
         let marks = self.history.marks(action, facts);
@@ -382,10 +382,10 @@ fn a_need_with_a_variable_counts_for_the_same_value_only() {
     assert!(session.check(&on("write_table", "users"), &none).passed());
     let refused = session.check(&on("write_table", "orders"), &none);
     assert!(refused.reason().contains("read_table(table: \"orders\")"), "{}", refused.reason());
-    // A call that does not say which table it is about cannot be let through.
+    // A call without a table cannot pass.
     let refused = session.check(&on("write_table", ""), &none);
     assert!(refused.reason().contains("does not say for which `table`"), "{}", refused.reason());
-    // Undone for one table, and for all by what does not say for which.
+    // Invalidated for one table, and for all by a call without a table.
     session.step(&on("migrate", "orders"), &none, true);
     assert!(session.check(&on("write_table", "users"), &none).passed());
     session.step(&on("migrate", "users"), &none, true);

@@ -1,4 +1,4 @@
-//! A long session costs what a short one does: everything it remembers is bounded, rule by rule.
+//! The cost of a session does not grow: its state is bounded, rule by rule.
 
 use lictor_core::event::{Happened, Judgement};
 use lictor_core::feedback::{Advice, Feedback, Said};
@@ -11,7 +11,7 @@ use crate::session::{Session, call};
 
 const EVENTS: usize = 100_000;
 
-/// What a policy with a few of everything remembers.
+/// The history of a policy with rules of every kind.
 fn history() -> History {
     let mut history = History::default();
     history.track(Pattern::of(What::Name("write".into())), None);
@@ -44,23 +44,22 @@ fn the_state_of_a_long_session_is_no_larger_than_that_of_a_short_one() {
     }
     assert_eq!(session.state.action_count, EVENTS as u64);
     let [early, late] = sizes[..] else { panic!("{sizes:?}") };
-    // Only numbers grow, by a digit now and then.
+    // Only numbers grow.
     assert!(late <= early + early / 10, "{early} bytes after 10 000 events, {late} after {EVENTS}");
     assert!(late < 64 * 1024, "{late} bytes");
-    // The bound of each rule: one track, and for a count over a window its moments.
+    // The bound of each rule: one track, and for a count over a window its timestamps.
     let tracks = &session.state.past.tracks;
     assert_eq!(tracks.len(), 3);
     assert!(tracks.values().all(|track| track.recent.len() <= RECENT_TIMES));
     assert_eq!(tracks.values().filter(|track| track.recent.is_empty()).count(), 2);
 }
 
-/// What `docs/guardrails.md` says a session takes, whatever an agent does. The list of tasks and the files it knows come
-/// on top.
+/// The bounds of a session in `docs/guardrails.md`. The list of tasks and the known files are additional.
 const STATE: usize = 16 * 1024;
 const TASKS: usize = 176 * 1024;
 const GROUP: usize = 16 * 80;
 
-/// Every name that an agent chooses is another one each time, and now and then a long or a nasty one.
+/// A different name each time, sometimes a long or hostile one.
 fn chosen(what: &str, number: usize) -> String {
     match number % 1_000 {
         998 => format!("{what} {number} {}", "\u{1}\"\\".repeat(2_000)),
@@ -94,7 +93,7 @@ fn a_hostile_session_stays_within_its_bounds() {
         let judged = SessionEvent::Judged(judgement);
         state.apply(&judged, now);
         state.apply_below(&judged, now);
-        // Half of the outcomes are never told.
+        // Half of the outcomes are never reported.
         if event % 2 == 0 {
             let learned = vec![Knowledge { path: chosen("/p/file", event), content: Some(digest) }];
             let happened = Happened {

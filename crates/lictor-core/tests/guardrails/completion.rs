@@ -229,7 +229,7 @@ fn what_is_used_up_above_is_used_up_below() {
     assert!(matches!(judged(&[parent.state]), Completion::Bypassed { .. }));
 }
 
-/// An account began with the first action of a person, so its age says nothing about this work.
+/// An account began with the first action of a person, so its age is irrelevant for this work.
 #[test]
 fn the_age_of_an_account_opens_no_gate() {
     let mut gate = Gate::new(check(&json!({"files": ["a"]})));

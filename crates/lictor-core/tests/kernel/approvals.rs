@@ -89,7 +89,7 @@ fn a_question_lapses_and_is_answered_once() {
     assert_eq!(back, approval);
 }
 
-/// Signs by repeating: enough to see what is signed.
+/// Signs by echoing the message, which shows what is signed.
 struct Echo;
 
 impl lictor_core::Sign for Echo {

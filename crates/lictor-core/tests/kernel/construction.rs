@@ -1,4 +1,4 @@
-//! Graphs that cannot be built, graphs that are probably not meant, and graphs as data.
+//! Graphs that cannot be built, graphs with lints, and graphs as data.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -133,8 +133,8 @@ fn trace(root: impl Into<Node>) -> (Value, Vec<(String, Option<Value>)>) {
     (judged.value, judged.trace.iter().map(|entry| (entry.name.to_string(), entry.value)).collect())
 }
 
-/// What a guard finds in its context: what the guards to its left said, the path that led here, and their risk together,
-/// which stops at one.
+/// A guard's context: the verdicts of earlier guards, the trace so far, and the accumulated risk, which is at
+/// most one.
 #[test]
 fn a_guard_sees_the_verdicts_the_trace_and_the_risk_before_it() {
     let seen = Arc::new(std::sync::Mutex::new(Vec::new()));

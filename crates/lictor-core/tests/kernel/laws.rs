@@ -1,5 +1,5 @@
-//! The laws of the algebra. Each is a checker of an evaluator: the fast one and the reference must keep it, and a
-//! planted fault must break it.
+//! The laws of the algebra. Each is a checker of an evaluator: the fast one and the reference must satisfy it,
+//! and an injected fault must violate it.
 
 mod algebra;
 mod effects;

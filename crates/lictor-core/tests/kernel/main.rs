@@ -1,5 +1,5 @@
-//! The decision kernel against its tables and laws: the fast evaluator, the reference, and planted faults that the
-//! laws must find.
+//! The decision kernel against its tables and laws: the fast evaluator, the reference, and injected faults that
+//! the laws must detect.
 
 #[cfg(test)]
 mod approvals;

@@ -151,7 +151,7 @@ fn the_semantics_table_and_every_edge_case() {
     }
 }
 
-/// What a dynamic caller may send as answers. Only real booleans count: the text `"no"` is not a yes.
+/// Answers from a dynamic caller. Only real booleans count: the text `"no"` is not a yes.
 #[test]
 fn only_booleans_are_answers() {
     let parse = |json: &str| serde_json::from_str::<Vec<Answer>>(json);

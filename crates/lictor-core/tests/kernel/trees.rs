@@ -54,7 +54,7 @@ pub(crate) fn cases(lines: &str) -> Vec<(String, Json)> {
     cases
 }
 
-/// What the fast evaluator says.
+/// The result of the fast evaluator.
 pub(crate) fn judge(tree: &Tree) -> Judged {
     let graph = tree.graph().unwrap_or_else(|error| panic!("{error}: {tree:?}"));
     graph.judge(&Action::bash("ls"), &Facts::none(), &SessionState::default(), Timestamp(0))

@@ -9,7 +9,7 @@ use crate::PolicyEngine;
 
 const SECRET: &str = "Authorization: Bearer ghp_0123456789abcdefghijklmnopqrstuvwxyz01";
 
-/// Every look takes a millisecond.
+/// Every reading advances by a millisecond.
 #[derive(Default)]
 struct Ticks(AtomicU64);
 
@@ -35,7 +35,7 @@ fn a_tracer_sees_how_long_each_step_took_and_the_record_does_not() {
         .facts(|_: &Action| Facts::none())
         .build()
         .unwrap();
-    // The secret makes the tracer get a cleaned copy; the times have to survive that.
+    // Because of the secret the tracer gets a redacted copy, which must keep the durations.
     let action = Action::bash("ls");
     let evaluation = engine.evaluate(&action);
     let traces = tracer.traces();

@@ -52,7 +52,7 @@ impl World {
         facts
     }
 
-    /// What a write would leave behind.
+    /// Applies the effect of a write.
     fn write(&self, facts: &Facts) {
         for (access, place) in facts.files().filter(|(access, _)| !access.is_read_only()) {
             let path = place.real.as_ref().unwrap_or(&place.path).clone();
@@ -101,7 +101,7 @@ fn engine(case: &Value, world: &World, store: &Arc<dyn Store>) -> PolicyEngine {
         .unwrap()
 }
 
-/// What the world does by itself, or what must be found in it.
+/// Changes by others, and expectations on files.
 fn between(step: &serde_json::Map<String, Value>, world: &World, store: &Arc<dyn Store>, id: &str) {
     if let Some(kind) = step.get("records").and_then(Value::as_str) {
         let found = store.view(|view| view.records(&Query::all().kind(kind))).unwrap();

@@ -23,18 +23,18 @@ enum Answer {
     Deny,
 }
 
-/// What the outside saw: things that really happened, in order, with how long the log was by then.
+/// The observed effects, in order, with the length of the log at that time.
 #[derive(Default)]
 struct World {
     /// The agent, and the records that were there when it acted.
     effects: Vec<(usize, Vec<Record>)>,
-    /// Records that somebody was told are kept.
+    /// Records that were acknowledged.
     acknowledged: Vec<u64>,
 }
 
 fn action(actor: usize) -> Action {
     let mut action = Action::task("payment").in_session("s");
-    // Not part of the digest: both agents want the very same thing.
+    // Not part of the digest: both agents want exactly the same thing.
     action.tool_use_id = Some(format!("call-{actor}"));
     action
 }
@@ -43,11 +43,11 @@ fn records(store: &Arc<dyn Store>) -> Vec<Record> {
     store.view(|view| view.records(&Query::all().limit(10_000))).unwrap()
 }
 
-/// Runs one schedule and returns what the world saw.
+/// Runs one schedule and returns the observed effects.
 fn run(store: &Arc<dyn Store>, answer: Answer, order: Vec<usize>) -> World {
     let turns = Arc::new(Turns::new(order));
     let at_guard = Arc::clone(&turns);
-    // Judging ends one step and recording begins the next: everything others do may come in between.
+    // Judging ends one step and recording begins the next: steps of others may come in between.
     let asks = guard_fn("payments", move |action, _| {
         if let Some(actor) = actor_of(action) {
             at_guard.end();
@@ -88,7 +88,7 @@ fn run(store: &Arc<dyn Store>, answer: Answer, order: Vec<usize>) -> World {
         }
         turns.begin(PERSON);
         let who = Who { by: "ada".to_owned(), at: Timestamp(1000), from: "model".to_owned() };
-        // Too late an answer is refused, which is fine: the question was asked anew or answered otherwise.
+        // A late answer is refused, which is correct: the question was asked again or answered otherwise.
         match answer {
             Answer::Approve => drop(engine.approvals().approve(&id, who, Lifetime::Once, 60_000)),
             Answer::Deny => drop(engine.approvals().deny(&id, who, None)),
@@ -102,7 +102,7 @@ fn actor_of(action: &Action) -> Option<usize> {
     action.tool_use_id.as_deref()?.strip_prefix("call-")?.parse().ok()
 }
 
-/// What must hold whatever the order.
+/// The invariants, for any order.
 fn check(store: &Arc<dyn Store>, world: &World) -> Result<(), String> {
     let records = records(store);
     let of = |wanted: &str| records.iter().filter(|record| record.kind == wanted).count();
@@ -184,10 +184,10 @@ fn in_every_order_a_no_lets_nothing_happen() {
     assert_eq!(effects, 0);
 }
 
-/// A store with a fault: what it should do and does not.
+/// A faulty store: the operation that it omits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// Used grants stay, and the log does not say that they were used.
+    /// Used grants stay, and their use is not logged.
     KeepsGrants,
     /// Used grants stay.
     RestoresGrants,
@@ -286,7 +286,7 @@ fn planted_faults_break_the_protocol() {
     }
 }
 
-/// A used grant that is put back is no grant: the log says that it was used.
+/// A used grant that is restored is invalid: its use is in the log.
 #[test]
 fn a_grant_that_is_put_back_changes_nothing() {
     let fault = Fault::RestoresGrants;

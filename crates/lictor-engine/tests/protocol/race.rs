@@ -39,7 +39,7 @@ fn grant(engine: &PolicyEngine, number: u32) {
     engine.approvals().approve(&id, who, Lifetime::Once, 60_000).unwrap();
 }
 
-/// Gives one grant and lets two agents go for it at once.
+/// Gives one grant that two agents try to use at once.
 fn round(stores: &[Arc<dyn Store>; 2], number: u32) {
     let engines = stores.each_ref().map(|store| engine(store, moment(number)));
     let action = payment(number);
@@ -64,7 +64,7 @@ fn of_two_threads_exactly_one_gets_the_grant() {
     (0..1000).for_each(|number| round(&stores, number));
 }
 
-/// Two connections to one file are what two processes are: nothing is shared but the file.
+/// Two connections to one file behave like two processes: only the file is shared.
 #[test]
 fn of_two_connections_exactly_one_gets_the_grant() {
     let dir = tempfile::tempdir().unwrap();
@@ -75,11 +75,11 @@ fn of_two_connections_exactly_one_gets_the_grant() {
 
 /// Names the store to a process that this test has started.
 const STORE: &str = "LICTOR_RACE_STORE";
-/// Stands before an answer, so that it is told apart from what the test harness prints.
+/// The prefix of an answer, which distinguishes it from the output of the test harness.
 const ANSWER: &str = "answer ";
 
-/// Not a test of its own: what each of the two processes does. Reads the number of a round, goes for its grant, says
-/// whether it got it.
+/// Not a test itself: the code of the two processes. Reads the number of a round, tries to use its grant, prints
+/// whether it succeeded.
 #[test]
 fn racer() {
     let Some(file) = std::env::var_os(STORE) else { return };

@@ -11,7 +11,7 @@ fn explain(source: &str) -> (Program, Vec<Step>) {
     (program, steps)
 }
 
-/// One line a step: what decided, the outcome, the source, what was read.
+/// One line per step: whether it decided, the outcome, the source, the operands.
 fn shown(source: &str) -> Vec<String> {
     let (program, steps) = explain(source);
     let line = |step: &Step| {

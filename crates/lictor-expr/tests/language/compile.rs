@@ -1,4 +1,4 @@
-//! What is refused at load, down to the underlined place.
+//! Errors at load, down to the underlined place.
 
 use lictor_expr::{Program, Type};
 use serde::Deserialize;

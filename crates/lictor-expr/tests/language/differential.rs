@@ -23,7 +23,7 @@ pub(crate) enum Cel {
     Fails,
 }
 
-/// Runs the expression in `cel`; none when it has no value there.
+/// Runs the expression in `cel`; `None` when it has no value there.
 pub(crate) fn cel_value(source: &str, roots: &Map<String, Json>) -> Result<Json, String> {
     let mut env = Env::stdlib();
     env.add_extension(extensions::strings).expect("the strings extension");
@@ -37,7 +37,7 @@ pub(crate) fn cel_value(source: &str, roots: &Map<String, Json>) -> Result<Json,
     to_json(&value)
 }
 
-/// What is wrong with how a case relates to `cel`.
+/// How a case disagrees with `cel`, if it does.
 pub(crate) fn disagreement(
     source: &str,
     roots: &Map<String, Json>,

@@ -1,5 +1,5 @@
-//! The reference page says what is true: each line of its `expr` blocks is `expression → result`,
-//! each `refused` block an expression and its errors.
+//! The reference page is correct: each line of its `expr` blocks is `expression → result`, each `refused` block
+//! an expression and its errors.
 
 const PAGE: &str = include_str!("../../../../docs/expressions.md");
 

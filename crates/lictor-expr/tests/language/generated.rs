@@ -25,7 +25,7 @@ struct Typed {
     double: BoxedStrategy<String>,
     text: BoxedStrategy<String>,
     list: BoxedStrategy<String>,
-    /// Of any type, now and then of the wrong one for its place.
+    /// Of any type, sometimes of a wrong type for its place.
     any: BoxedStrategy<String>,
 }
 
@@ -54,7 +54,7 @@ impl Typed {
     /// One level more.
     fn grown(&self) -> Self {
         let Self { mixed, flag, int, double, text, list, any } = self.clone();
-        // What may stand where any type may stand.
+        // Operands where any type is allowed.
         let loose = if mixed { any.clone() } else { int.clone() };
         let other = if mixed { any.clone() } else { list.clone() };
         let relation = || one_of(&["==", "!=", "<", "<=", ">", ">="]);
@@ -146,8 +146,8 @@ fn expression(mixed: bool) -> impl Strategy<Value = String> {
     prop_oneof![4 => flag, 2 => int, 1 => double, 1 => text, 2 => list, 1 => any]
 }
 
-/// Runs generated expressions in both languages. What has a value here has the same in `cel`; what has
-/// none here has none there, unless values of different types may have met.
+/// Runs generated expressions in both languages. An expression with a value here has the same value in `cel`; one
+/// without a value here has none there, unless values of different types may have been compared.
 fn compare_with_cel(mixed: bool) {
     let schema = dynamic();
     let env = environment();
@@ -155,7 +155,7 @@ fn compare_with_cel(mixed: bool) {
     let (values, errors) = (Cell::new(0), Cell::new(0));
     let config = ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() };
     let result = TestRunner::new(config).run(&expression(mixed), |source| {
-        // What the checker refuses has no meaning to compare.
+        // Refused expressions are not compared.
         let Ok(program) = Program::compile(&source, &schema, &Type::Dyn) else { return Ok(()) };
         let ours = program.evaluate(env).map(|value| super::to_json(&value));
         let theirs = cel_value(&source, env);
@@ -238,7 +238,7 @@ proptest! {
     }
 }
 
-/// A list and a map that count how often they are looked at.
+/// A list and a map that count their reads.
 struct Endless {
     looks: Cell<u64>,
 }

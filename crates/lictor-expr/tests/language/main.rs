@@ -1,5 +1,5 @@
-//! The language as data: what is refused at load, what expressions come to, what fails at run time;
-//! each case also against the public `cel` crate where the languages overlap.
+//! The language as data: errors at load, values of expressions, errors at run time; each case also against the
+//! public `cel` crate where the languages overlap.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -52,7 +52,7 @@ fn environment() -> Map<String, Json> {
     serde_saphyr::from_str(include_str!("../cases/environment.yaml")).expect("environment.yaml")
 }
 
-/// The source with a line of carets under the span and what is wrong there.
+/// The source with a line of carets under the span and the message.
 fn underlined(source: &str, span: Span, message: &str) -> String {
     let (start, end) = (span.start as usize, span.end as usize);
     let before = source.get(..start).expect("a character boundary").chars().count();

@@ -1,4 +1,4 @@
-//! What is proven about conditions, as cases, and that a proof is never wrong.
+//! Proofs about conditions, as cases, and that a proof is never wrong.
 
 use lictor_expr::{Env, HistoryOp, HistoryValue, Outlook, Part, Program, Schema, Type, Value};
 use proptest::prelude::*;
@@ -142,7 +142,7 @@ struct World {
     reads: i64,
 }
 
-/// A world as one condition sees it: the same question has one answer.
+/// A world as one condition sees it: the same read has the same value.
 struct Seen<'a>(&'a World, &'a Program);
 
 impl Env for Seen<'_> {
@@ -187,7 +187,8 @@ fn world() -> impl Strategy<Value = World> {
     )
 }
 
-/// Whatever makes a condition true, it was not called impossible; whatever makes it false, it was not called certain.
+/// A condition that is true in some world was not reported as impossible; one that is false in some world was not
+/// reported as certain.
 #[test]
 fn a_proof_is_never_wrong() {
     let mut runner = TestRunner::new(ProptestConfig { cases: 700, ..ProptestConfig::default() });
@@ -218,7 +219,7 @@ fn a_proof_is_never_wrong() {
     assert!(never > 50 && always > 5 && open > 150, "never {never}, always {always}, open {open}");
 }
 
-/// Hostile conditions are given up on, not followed for ever.
+/// The analysis of hostile conditions is aborted.
 #[test]
 fn size_is_bounded() {
     let many: Vec<String> = (0..40).map(|n| format!("(payload.a == {n} || payload.b == {n})")).collect();

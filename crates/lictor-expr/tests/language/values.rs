@@ -1,4 +1,4 @@
-//! What expressions come to, and what fails at run time; both also against `cel`.
+//! Values of expressions, and errors at run time; both also against `cel`.
 
 use lictor_expr::{Env, EvalError, HistoryValue, Program, Type, Value};
 use serde::Deserialize;
@@ -12,7 +12,7 @@ struct Case {
     id: String,
     expr: String,
     want: Json,
-    /// What `cel` makes of it, when that is not the same; with the reason in a comment.
+    /// The result in `cel`, if it differs; with the reason in a comment.
     #[serde(default)]
     cel: Cel,
     /// Answers to the history operators.
@@ -28,7 +28,7 @@ struct ErrorCase {
     error: String,
     /// The source, and below it the error.
     shown: String,
-    /// What `cel` makes of it, when that is no error.
+    /// The result in `cel`, if it is not an error.
     #[serde(default)]
     cel: Cel,
 }

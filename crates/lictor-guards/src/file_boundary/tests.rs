@@ -119,7 +119,7 @@ fn red_lines_block_reading_too_unless_the_mode_says_otherwise() {
     ] {
         assert_eq!(value(&config, &action), Value::Pass, "{action:?}");
     }
-    // The names in a directory are what it says.
+    // The names in a directory are its content.
     let whole = self::config(None, &["src/auth"]);
     assert_eq!(value(&whole, &bash("ls src/auth")), Value::Block);
     config.red_line_mode = RedLineMode::Write;
@@ -183,7 +183,7 @@ fn a_project_below_the_temporary_directory_has_its_boundary() {
     assert_eq!(at("src/main.py"), Value::Pass);
     assert_eq!(at("docs/x.md"), Value::Block);
     assert_eq!(at("src/auth/handler.py"), Value::Block);
-    // Scratch files elsewhere in the temporary directory are nobody's.
+    // Scratch files elsewhere in the temporary directory are exempt.
     assert_eq!(at("/tmp/scratch.txt"), Value::Pass);
 }
 

@@ -36,7 +36,7 @@ pub enum Expect {
     Allow,
 }
 
-/// What judges: the default policy, or one with other packs.
+/// The judging policy: the default, or one with other packs.
 pub struct Judge {
     graph: Graph,
     world: FakeObserver,
@@ -129,7 +129,7 @@ pub fn corpus_in(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// What came out for a set of cases, by class.
+/// The results of a set of cases, by class.
 #[derive(Debug, Default)]
 pub struct Table {
     pub rows: BTreeMap<String, Row>,

@@ -60,7 +60,7 @@ fn blank_and_missing_lines_have_no_fingerprint() {
 }
 
 proptest! {
-    /// Whatever is put around a line, it is found where it is.
+    /// A line is found whatever is inserted around it.
     #[test]
     fn insertions_elsewhere_never_lose_a_line(
         before in prop::collection::vec("[a-c]{0,2}", 0..12),

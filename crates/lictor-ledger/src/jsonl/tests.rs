@@ -14,7 +14,7 @@ fn lines_become_claims() {
     assert_eq!((a.level(), a.agent(), a.rationale()), (Level::High, "me", "why"));
     assert_eq!((a.evidence()[0].line, a.evidence()[0].note.as_str()), (Some(3), "note: here"));
     assert_eq!((b.agent(), b.id().map(crate::FindingId::as_str)), ("other", Some("k1")));
-    // A reviewer speaks for itself, whatever it says.
+    // A reviewer's claims are its own, whatever agent they name.
     let (claims, problems) = read_lenient(TEXT, "me");
     assert_eq!((claims[1].agent(), problems.len()), ("me", 0));
 }

@@ -29,7 +29,7 @@ impl World {
         (tally.level(), tally.summary())
     }
 
-    /// What every test ends with: the projection says what the log says.
+    /// The end of every test: the projection matches the log.
     fn check(&self) {
         assert_eq!(self.at(0, |ledger| ledger.verify()).unwrap(), []);
     }
@@ -101,7 +101,7 @@ fn a_report_without_a_place_refines_the_only_finding_of_its_title() {
     assert_eq!((raised.id, raised.change), (id, Change::Raised));
     let elsewhere = claim(Level::Low, "leak").with_evidence([at("b.py:1")]).unwrap();
     assert_eq!(world.at(3, |ledger| ledger.record(&world.plan, &elsewhere)).unwrap().change, Change::New);
-    // Two candidates now: no guess, a finding of its own.
+    // Two candidates now: no guess, a new finding.
     let third = world.at(4, |ledger| ledger.record(&world.plan, &claim(Level::Low, "leak"))).unwrap();
     assert_eq!(third.change, Change::New);
     assert_eq!(world.summary().1, "3 finding(s): 1 high, 2 low");
@@ -270,7 +270,7 @@ fn shortened_names_are_resolved_or_refused() {
     let error = world.at(2, |ledger| ledger.find_plan("abc")).unwrap_err();
     assert_eq!(error.to_string(), "`abc` is ambiguous: it could be abc123, abc456; type more of it");
     assert_eq!(world.at(2, |ledger| ledger.find_plan("q")).unwrap_err().to_string(), "No verdict for plan q");
-    // An exact name wins over those that it begins.
+    // An exact name wins over longer names with this prefix.
     world.at(3, |ledger| ledger.record(&"abc".parse().unwrap(), &claim(Level::Low, "t"))).unwrap();
     assert_eq!(world.at(4, |ledger| ledger.find_plan("abc")).unwrap().as_str(), "abc");
 }
@@ -350,7 +350,7 @@ fn a_call_for_a_council_waits_until_it_is_answered() {
         world.at(0, |ledger| ledger.summon(council, "file-save", &saved(file))).unwrap();
     }
     assert_eq!(waiting("a"), [(1, saved("x")), (3, saved("z"))]);
-    // What came after the answer was begun waits for the next one, and other councils have their own.
+    // Later summons wait for the next answer, and other councils have their own.
     world.at(0, |ledger| ledger.answer("a", 1, &Answer::Looked(world.plan.clone()))).unwrap();
     assert_eq!((waiting("a"), waiting("b")), (vec![(3, saved("z"))], vec![(2, saved("y"))]));
     world.at(0, |ledger| ledger.answer("a", 3, &Answer::Not("nothing to look at".to_owned()))).unwrap();

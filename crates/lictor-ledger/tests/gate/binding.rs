@@ -1,4 +1,4 @@
-//! A finding counts for the trees that hold what the reviewer saw.
+//! A finding counts for the trees that contain what the reviewer saw.
 
 use lictor_ledger::Level;
 use lictor_ledger::gate::GateOutcome;

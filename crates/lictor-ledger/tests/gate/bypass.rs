@@ -50,7 +50,7 @@ fn commit_all_and_pathspecs_are_judged_by_what_they_would_commit() {
 fn another_index_is_honoured() {
     let world = World::new();
     world.pass("a.py", "fine\n");
-    // Of another length: git takes a file of the same length and the same moment for unchanged.
+    // Of another length: git treats a file with the same length and time as unchanged.
     world.write("a.py", "EVIL!\n");
     world.record(Level::High, "evil", "a.py:1");
     let index = world.root().join(".git/next-index");
@@ -114,7 +114,7 @@ fn no_verify_is_noticed_after_the_commit_and_before_the_push() {
 fn what_is_said_to_an_agent_does_not_stand_for_the_councils() {
     let world = World::with_council(&[("sec", REVIEW)]);
     world.stage("a.py", "EVIL\n");
-    // Nobody has looked yet, and the commit's own hook will let them; without the hook it stops here.
+    // There is no review yet, and the commit's own hook will run it; without the hook it stops here.
     assert_eq!(world.agent_commit(&["-m", "x"]).exit_code(), 0);
     assert_eq!(world.agent_commit(&["-nm", "x"]).exit_code(), 2);
     world.git(&["commit", "-q", "--no-verify", "-m", "x"]);
@@ -128,7 +128,7 @@ fn amending_a_bypass_does_not_make_it_good() {
     world.stage("a.py", "EVIL\n");
     world.git(&["commit", "-q", "--no-verify", "-m", "sneak"]);
     assert!(world.after_commit().is_some());
-    // `git commit --amend` with nothing staged, and a commit on top: what went around is looked at again.
+    // `git commit --amend` with nothing staged, and a commit on top: the bypassed commit is reviewed again.
     assert_eq!(blockers(&world.pre_commit()), ["evil a.py:1"]);
     world.stage("b.py", "fine\n");
     assert_eq!(blockers(&world.pre_commit()), ["evil a.py:1"]);

@@ -90,7 +90,7 @@ fn reviewers_get_the_call_and_see_what_would_be_committed() {
     let world = staged(World::with_council(&[("sec", script)]));
     world.write("a.py", "not staged\n");
     assert_eq!(world.pre_commit().exit_code(), 0);
-    // The tree was laid out elsewhere, so the script's `..` is not the world's.
+    // The tree was checked out elsewhere, so the script's `..` is not the world's.
     assert!(!world.dir.path().join("call.json").exists());
     world.git(&["checkout", "a.py"]);
     world.stage("b.py", "y\n");
@@ -137,7 +137,7 @@ fn the_other_formats() {
     let sarif = r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{"ruleId":"R1","level":"error","message":{"text":"bad"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.py"},"region":{"startLine":1}}}]}]}]}"#;
     std::fs::write(world.dir.path().join("scan.sh.sarif"), sarif).unwrap();
     assert_eq!(blockers(&world.pre_commit()), ["tests failed ", "R1: bad a.py:1"]);
-    // A SARIF tool that says nothing has not reported.
+    // A SARIF tool without output has not reported.
     std::fs::write(world.dir.path().join("scan.sh.sarif"), "").unwrap();
     world.stage("a.py", "z\n");
     assert!(reasons(&world.pre_commit()).contains("reviewer scan did not report (no report)"));

@@ -1,4 +1,4 @@
-//! Hooks beside the hooks that are there.
+//! Hooks together with existing hooks.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +9,7 @@ use lictor_ledger::hooks::{Home, install, read_file, uninstall};
 
 use crate::world::World;
 
-/// A stand-in for `lictor` that writes down how it was called and ends as it is told.
+/// A fake `lictor` that records its calls and exits with a configured code.
 fn program(world: &World) -> String {
     let path = world.dir.path().join("it's lictor");
     script(

@@ -1,4 +1,4 @@
-//! A repository that wants to run programs, or to show other content than is there, while it is only looked at.
+//! A repository that tries to run programs, or to substitute content, while it is only read.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,7 +18,7 @@ fn trap(world: &World) -> (String, PathBuf) {
     (program.display().to_string(), mark)
 }
 
-/// Sets every trap that a configuration can set, in a repository whose git directory is this.
+/// Sets every trap that a configuration allows, in the repository with this git directory.
 fn arm(world: &World, dir: &std::path::Path, git_dir: &std::path::Path, trap: &str) {
     for name in ["evil", "evil twin", "a.b=c"] {
         for part in ["clean", "smudge", "process"] {
@@ -58,7 +58,7 @@ fn looking_at_a_repository_runs_none_of_its_programs() {
     world.git_in(&sub, &["commit", "-q", "-m", "x"]);
     world.git(&["submodule", "--quiet", "add", &sub.display().to_string(), "sub"]);
     world.git(&["commit", "-q", "-m", "sub"]);
-    // As young as the index: git has to look into it whenever it reads the index.
+    // As recent as the index: git has to read it whenever it reads the index.
     let racy = world.root().join("racy.py");
     fs::write(&racy, "racy\n").unwrap();
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(100);

@@ -1,4 +1,4 @@
-//! The ready-made reviewers with the real tools, where they are installed. Where they are not, that is said.
+//! The preset reviewers with the real tools, if they are installed. If not, the test reports that.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use lictor_ledger::{Finding, Level, sarif};
 
 use crate::world::World;
 
-/// Whether a tool is there; says so past the capture of the test's output when it is not.
+/// Whether a tool is installed; reports its absence around the capture of the test's output.
 fn has(tool: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).any(|dir| dir.join(tool).is_file());
@@ -24,7 +24,7 @@ fn council(reviewer: &str) -> Councils {
     serde_json::from_str(&text).unwrap()
 }
 
-/// What is on record of the plan that the gate had looked at: level, the beginning of the title, places.
+/// The recorded findings of the plan that the gate reviewed: level, start of the title, places.
 fn found(world: &World, outcome: &GateOutcome) -> Vec<(Level, String, Vec<String>)> {
     let (GateOutcome::Ok(seen) | GateOutcome::Blocked(_, seen)) = outcome else { panic!("{outcome:?}") };
     let [attestation] = seen.attestations.as_slice() else { panic!("{outcome:?}") };

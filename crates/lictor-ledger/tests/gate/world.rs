@@ -1,4 +1,4 @@
-//! A scratch repository with a ledger of its own.
+//! A scratch repository with its own ledger.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -85,7 +85,7 @@ impl World {
         self.git(&["add", "."]);
     }
 
-    /// Commits a file, and the gate has nothing against it.
+    /// Commits a file that passes the gate.
     pub(crate) fn pass(&self, path: &str, text: &str) {
         self.stage(path, text);
         assert_eq!(self.commit().exit_code(), 0);
@@ -99,7 +99,7 @@ impl World {
         f(&Ledger::new(&self.store, id, &FixedClock(Timestamp(1_000))))
     }
 
-    /// Records a finding on what lies in the work tree now.
+    /// Records a finding on the current work tree.
     pub(crate) fn record(&self, level: Level, title: &str, evidence: &str) -> (PlanHash, String) {
         let repository = self.repository();
         let evidence = Evidence::parse(evidence).unwrap();
@@ -146,7 +146,7 @@ impl World {
         self.judge(&GateEvent::AgentCommit { args: CommitArgs::parse(words), dir: self.root() })
     }
 
-    /// `git commit` as it goes with the hooks in place: judged before, noticed after.
+    /// `git commit` as it goes with the hooks in place: judged before, checked after.
     pub(crate) fn commit(&self) -> GateOutcome {
         let outcome = self.pre_commit();
         if outcome.exit_code() == 0 {

@@ -76,7 +76,7 @@ fn record(ledger: &Ledger<'_>, number: usize, turn: usize) -> String {
     ledger.record(&plan(), &claim).unwrap().id.to_string()
 }
 
-/// Closes whatever is open, but leaves what is critical alone.
+/// Clears open findings, except critical ones.
 fn clear(ledger: &Ledger<'_>, turn: usize) -> String {
     let target = match ledger.verdict("shared") {
         Ok(verdict) => {
@@ -128,7 +128,7 @@ fn sixteen_processes_lose_nothing() {
     });
 }
 
-/// What the log says, folded without any of the ledger's own code.
+/// The state of the log, folded without the ledger's own code.
 fn folded(file: &Path) -> BTreeMap<String, (String, bool)> {
     let store = SqliteStore::open(file).unwrap();
     let records = store.view(|view| view.records(&Query::all().limit(usize::MAX))).unwrap();
@@ -184,7 +184,7 @@ fn recording_clearing_and_waiving_at_once_is_some_order_of_them() {
             .collect();
         assert_eq!(live, model);
         assert!(recorded.iter().all(|id| live.contains_key(id)));
-        // Nobody clears what is critical, so no interleaving may have lost one.
+        // Critical findings are never cleared, so no interleaving may have lost one.
         assert!(live.values().all(|(level, open)| level != "CRITICAL" || *open));
         assert_eq!(verdict.tally().count(Level::Critical), 20);
         assert_eq!(ledger.verify().unwrap(), []);

@@ -26,7 +26,8 @@ fn look(store: &dyn Store, query: &Query) -> Vec<Record> {
     store.view(|view| view.records(query)).unwrap()
 }
 
-/// Every combination of filters answers as the store below does, also after more was written and old records went.
+/// Every combination of filters gives the same result as the underlying store, also after new writes and after
+/// pruning.
 #[test]
 fn it_finds_what_reading_everything_finds() {
     let directory = tempfile::tempdir().unwrap();

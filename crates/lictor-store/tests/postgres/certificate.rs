@@ -1,4 +1,4 @@
-//! Certificates for the tests of everything that speaks TLS. `lictor-server` uses this file too.
+//! Certificates for TLS tests. `lictor-server` uses this file too.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -65,7 +65,7 @@ fn chains_do_not_fork() {
     }
 }
 
-/// What one process remembers of a chain counts only as long as nobody else has changed it.
+/// A process's cache of a chain is valid only until another process changes the chain.
 #[test]
 fn what_another_process_changed_is_read_again() {
     let cluster = Cluster::start();
@@ -93,7 +93,7 @@ fn what_another_process_changed_is_read_again() {
     let gone = theirs.update(Durability::Process, |tx| tx.delete(Space::Session, b"key"));
     gone.unwrap();
     assert_eq!([read(&ours), read(&theirs)], [None, None]);
-    // What was not committed was never there.
+    // Uncommitted changes are not visible.
     let abandoned = ours.update(Durability::Process, |tx| {
         tx.put(Space::Session, b"key", b"abandoned")?;
         Err::<(), _>(StoreError::Abandoned)
@@ -103,7 +103,7 @@ fn what_another_process_changed_is_read_again() {
     assert_eq!(faults(&ours), []);
 }
 
-/// Adds one to a counter, with a record, as one whose change may run again. Returns how often it ran.
+/// Increments a counter, with a record, in a retryable change. Returns how often it ran.
 fn count(store: &PostgresStore) -> Result<u64, StoreError> {
     let mut runs = 0;
     store.update_retrying(Durability::Process, |tx| {
@@ -146,7 +146,7 @@ fn chains_share_commits() {
     assert!(commits < 16 * 40, "{commits}");
 }
 
-/// Two servers over one database: each believes to know the chain, and neither overwrites what the other wrote.
+/// Two servers over one database: each has a cache of the chain, and neither overwrites the other's writes.
 #[test]
 fn a_change_on_an_older_state_runs_again() {
     let cluster = Cluster::start();
@@ -169,7 +169,7 @@ fn a_change_on_an_older_state_runs_again() {
     assert_eq!(faults(&ours), []);
 }
 
-/// Who shares a commit with a change that cannot be made is not kept from making its own.
+/// A failed change in a batch does not affect the others.
 #[test]
 fn one_change_that_fails_does_not_take_others_with_it() {
     let cluster = Cluster::start();
@@ -221,7 +221,7 @@ fn a_chain_that_stays_locked_is_busy() {
     assert_eq!(append(&holder, "next").unwrap(), 3);
 }
 
-/// A machine that is gone in the middle of a change holds its chain for a while, and not for ever.
+/// A machine that disappears during a change keeps its chain locked only for a while.
 #[test]
 fn a_change_that_nobody_goes_on_with_is_given_up() {
     let cluster = Cluster::start();
@@ -240,7 +240,7 @@ fn a_change_that_nobody_goes_on_with_is_given_up() {
     assert_eq!(append(&gone, "back again").unwrap(), 2);
 }
 
-/// A database that gives fewer connections than are wanted is waited for.
+/// If the database allows fewer connections than needed, callers wait.
 #[test]
 fn a_database_that_gives_few_connections_is_shared() {
     let cluster = Cluster::start();
@@ -259,7 +259,7 @@ fn a_database_that_gives_few_connections_is_shared() {
             scope.spawn(move || (0..5).for_each(|n| assert_eq!(append(&store, "x").unwrap(), n + 1)));
         }
     });
-    // With none at all there is nobody to wait for.
+    // Without any connection there is nothing to wait for.
     cluster.sql("few", "ALTER ROLE application CONNECTION LIMIT 0");
     assert!(options.connect().is_err());
 }
@@ -316,8 +316,8 @@ fn tenants_cannot_see_each_other() {
     assert!(client.query(&format!("SELECT * FROM {partition}"), &[]).is_err());
 }
 
-/// Who is bound by row-level security finds records and entries by an index too, whatever the tables hold. The role that
-/// makes the tables is not bound by it, and would not notice.
+/// Roles under row-level security also use the indexes, whatever the tables contain. The owner of the tables is
+/// not subject to it, so it would not show the problem.
 #[test]
 fn indexes_serve_the_role_of_the_application() {
     let cluster = Cluster::start();
@@ -385,7 +385,7 @@ fn changes_from_outside_are_named() {
     }
 }
 
-/// What was moved away joins what is left, and the partition goes.
+/// The archives join with the remaining records, and the partition is dropped.
 #[test]
 fn old_months_are_archived_and_dropped() {
     let cluster = Cluster::start();
@@ -465,7 +465,7 @@ fn what_was_acknowledged_survives_the_server() {
     }
 }
 
-/// Connections that lay idle while the database went and came are not found out one request at a time.
+/// Connections that were idle during a restart do not each fail a request.
 #[test]
 fn connections_of_before_a_restart_fail_nobody() {
     const CONNECTIONS: usize = 6;
@@ -512,7 +512,7 @@ fn tables_of_a_newer_version_are_refused() {
     assert!(matches!(refused, Err(StoreError::NewerSchema { found: 999, known: 3, .. })), "{refused:?}");
 }
 
-/// Tables as the first version made them get what came since, and keep what is in them.
+/// Tables of the first version are migrated and keep their content.
 #[test]
 fn older_tables_are_brought_up_to_date() {
     let cluster = Cluster::start();

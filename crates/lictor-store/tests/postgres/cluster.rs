@@ -1,4 +1,4 @@
-//! A PostgreSQL server of the test's own: a fresh cluster in a temporary directory, on a socket in it.
+//! A PostgreSQL server for the test: a new cluster in a temporary directory, on a socket in it.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 #[path = "programs.rs"]
 mod programs;
 
-/// The server refuses to run as root; nobody has no rights of their own.
+/// The server refuses to run as root; the user `nobody` has no privileges.
 const NOBODY: u32 = 65534;
 
 const MISSING: &str = "these tests need PostgreSQL 13 or newer: `apt-get install postgresql` (or `dnf install \
@@ -83,13 +83,13 @@ impl Cluster {
         self.run("pg_ctl", &["--wait", "--timeout=60", "-l", &log, "start", "-D"], &self.data());
     }
 
-    /// As an operator does: those who are connected are told.
+    /// As an operator does: clients are notified.
     pub(crate) fn restart(&self) {
         self.run("pg_ctl", &["stop", "--mode=fast", "--wait", "-D"], &self.data());
         self.up();
     }
 
-    /// Starts it again on a port of loopback, where it speaks TLS only; the port.
+    /// Restarts it on a loopback port with TLS only; returns the port.
     pub(crate) fn over_tls(&self, certificate: &Path, key: &Path) -> u16 {
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let data = self.data();
@@ -138,7 +138,7 @@ impl Cluster {
         PostgresOptions::new(self.url("owner", name)).wait(Duration::from_secs(30))
     }
 
-    /// Statements by somebody who goes around the store.
+    /// Runs statements that bypass the store.
     pub(crate) fn sql(&self, database: &str, sql: &str) {
         self.client("owner", database).batch_execute(sql).unwrap_or_else(|error| panic!("{sql}: {error:?}"));
     }

@@ -16,7 +16,8 @@ enum Operation {
     Prune(u64),
 }
 
-/// Operations in one transaction, and whether it is given up at its end. Now and then the file is closed after it.
+/// Operations in one transaction, and whether it is rolled back at its end. Sometimes the file is closed after
+/// it.
 #[derive(Debug, Clone)]
 struct Step {
     operations: Vec<Operation>,

@@ -1,4 +1,4 @@
-//! A buffered transaction cannot be told from the one below it.
+//! A buffered transaction behaves like the underlying one.
 
 use lictor_store::{
     Buffered, Durability, Keys, MemoryStore, Space, Store, StoreError, StoreExt, Transaction, View,

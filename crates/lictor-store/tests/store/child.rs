@@ -1,4 +1,4 @@
-//! Running a part of a test in processes of its own: the test binary starts itself again.
+//! Runs a part of a test in separate processes: the test binary starts itself again.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -10,7 +10,7 @@ use crate::{child, log};
 
 const ACK: &str = "committed ";
 
-/// Writes until it is killed, and says so after each commit. Opens the store anew now and then, as hooks do.
+/// Writes until it is killed, and prints a line after each commit. Reopens the store sometimes, as hooks do.
 pub(crate) fn write_until_killed(run: &str, file: &Path) {
     let mut out = std::io::stdout().lock();
     for round in 0.. {

@@ -1,5 +1,5 @@
-//! Files that are not, or no longer, a store: a precise error that names the file and the way out, and the file is left
-//! as it was.
+//! Files that are not, or no longer, a store: a precise error that names the file and a fix, and the file is
+//! unchanged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,8 +66,8 @@ fn flipped_bytes_in_the_structure_are_damage() {
     }
 }
 
-/// Somewhere in the middle of the file a byte flips, page after page: either the store notices, or verification does,
-/// or the byte was in unused space and nothing is lost.
+/// Somewhere in the middle of the file a byte flips, page after page: either the store or verification detects
+/// it, or the byte was in unused space and nothing is lost.
 #[test]
 fn no_flipped_byte_changes_a_record_unnoticed() {
     let (_directory, file) = store();

@@ -1,4 +1,4 @@
-//! What the tests put into a store, and how they count it.
+//! Test data for a store, and how it is counted.
 
 use std::path::Path;
 

@@ -27,7 +27,7 @@ mod sealed;
 #[cfg(test)]
 mod tamper;
 
-/// What the processes do that other tests start. Nothing in the test run itself.
+/// The code of child processes. Does nothing in the test run itself.
 #[test]
 fn child() {
     if let Some(role) = child::Role::of_this_process() {

@@ -13,7 +13,7 @@ const WRITERS: usize = 16;
 const EACH: usize = 200;
 
 pub(crate) fn write_many(writer: &str, file: &Path) {
-    // Patience is not what is tested here, and the machine may be busy.
+    // The timeout is not tested here, and the machine may be busy.
     let options = SqliteOptions::new().wait(Duration::from_secs(120));
     for round in 0..EACH / 10 {
         let store = options.open(file).unwrap();
@@ -57,7 +57,7 @@ fn a_store_that_stays_busy_says_so() {
     holder
         .update(Durability::Process, |tx| {
             tx.append(log::draft("held"))?;
-            // Reading goes on meanwhile, and does not see what is not committed.
+            // Readers continue meanwhile, and do not see uncommitted changes.
             assert_eq!(other.view(|view| view.head())?.seq, 0);
             let refused = other.update(Durability::Process, |tx| tx.append(log::draft("refused")));
             let Err(error @ StoreError::Busy { .. }) = refused else { panic!("{refused:?}") };
@@ -85,7 +85,7 @@ fn the_log_beside_the_file_stays_short() {
     let short = 64 * 4096 + 10 * 4096;
     write(300);
     assert!(length() < short, "{}", length());
-    // A reader keeps it from being moved, but neither side waits for the other.
+    // A reader prevents the checkpoint, but neither side waits for the other.
     let reader = SqliteStore::open(&file).unwrap();
     reader
         .view(|view| {
@@ -101,7 +101,7 @@ fn the_log_beside_the_file_stays_short() {
     assert_eq!(log::sound_bodies(&reader, 0, None).len(), 601);
 }
 
-/// Moving the log waits for the disk, so whoever writes often does it seldom, and leaves it short.
+/// A checkpoint waits for the disk, so a frequent writer does it rarely, and leaves a short log at its end.
 #[test]
 fn the_log_of_a_process_that_stays_may_be_longer_until_it_ends() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! The system refuses to write: read-only places, no space. Nothing acknowledged is lost, and the error says which it is.
+//! The system refuses to write: read-only places, no space. Nothing acknowledged is lost, and the error names the
+//! cause.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -13,14 +14,14 @@ use crate::{child, log};
 /// Somebody without rights of their own.
 const NOBODY: u32 = 65534;
 
-/// Says what the store says when it cannot be written.
+/// Prints the store's error when it cannot be written.
 pub(crate) fn write_until_refused(file: &Path) {
     let outcome = SqliteStore::open(file)
         .and_then(|store| log::append_counted(&store, Durability::Process, "refused".to_owned()));
     println!("\noutcome {}", outcome.map_or_else(|error| error.to_string(), |_| "written".to_owned()));
 }
 
-/// Writes until there is no space, and says how often it could.
+/// Writes until there is no space, and prints how often it succeeded.
 pub(crate) fn write_until_full(file: &Path) {
     let mut written = 0;
     let error = loop {
@@ -89,7 +90,7 @@ fn read_only_places_are_named() {
         }
         fs::set_permissions(&file, Permissions::from_mode(file_mode)).unwrap();
         fs::set_permissions(&folder, Permissions::from_mode(directory_mode)).unwrap();
-        // Modes mean nothing to root: somebody else must try.
+        // Root ignores file modes: another user must try.
         let mut command = child::command("refused", 0, &file);
         if root {
             command.uid(NOBODY).gid(NOBODY);

@@ -255,7 +255,7 @@ fn what_is_too_much_goes() {
     assert!(check(&store, None).is_sound());
 }
 
-/// An archive that was written anew is sound in itself; the seals say that it is not what was moved.
+/// A rewritten archive is sound in itself; the seals show that it is not the original.
 #[test]
 fn a_forged_archive_is_found() {
     let directory = tempfile::tempdir().unwrap();
@@ -289,7 +289,7 @@ fn a_forged_archive_is_found() {
     assert_eq!(faults(unsealed), [Fault::Unsealed { seq: 70 }]);
 }
 
-/// An archive that is not there, or cannot be read, is a fault; what comes after it is still read and checked.
+/// A missing or unreadable archive is a fault; later records are still read and checked.
 #[test]
 fn an_archive_that_cannot_be_had_is_found() {
     let directory = tempfile::tempdir().unwrap();
@@ -323,7 +323,7 @@ fn an_archive_that_cannot_be_had_is_found() {
         let [Fault::Archive { what }] = broken.faults.as_slice() else { panic!("{name}: {broken:?}") };
         assert!(what.contains("restore"), "{name}: {what}");
         assert_eq!((broken.records, broken.checked), (72, Some((1, 102))), "{name}");
-        // What is there before and after it can be read; what is in it cannot.
+        // Records before and after it can be read; those in it cannot.
         assert_eq!(numbers(Query::all()).unwrap(), (1..=40).collect::<Vec<_>>(), "{name}");
         assert!(numbers(Query::all().after(40)).is_err(), "{name}");
         assert_eq!(numbers(Query::all().after(70).limit(2)).unwrap(), [71, 72], "{name}");

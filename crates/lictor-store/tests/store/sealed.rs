@@ -1,4 +1,4 @@
-//! Who can write the file but has no key: every kind of change is found, and the entry or record is named.
+//! A writer of the file without the key: every kind of change is detected, and the entry or record is named.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ fn what_holders_of_the_key_write_is_sound() {
     assert_eq!(unchecked.sealing, Sealing::Unchecked);
 }
 
-/// What an attacker does with a database tool, and what is found.
+/// Changes with a database tool, and the detected faults.
 #[test]
 fn every_change_from_outside_is_named() {
     let cases: &[(&str, &str)] = &[
@@ -94,7 +94,7 @@ fn every_change_from_outside_is_named() {
     }
 }
 
-/// The entry that was checked last is not believed when it is another one by now.
+/// The cached check of an entry is not used once the entry has changed.
 #[test]
 fn an_entry_that_was_read_before_is_checked_again_once_it_has_changed() {
     let changes = [
@@ -114,7 +114,7 @@ fn an_entry_that_was_read_before_is_checked_again_once_it_has_changed() {
     }
 }
 
-/// A grant that was used once is put back, seal and all.
+/// A used grant is restored, including its seal.
 #[test]
 fn an_entry_put_back_is_found() {
     let directory = tempfile::tempdir().unwrap();
@@ -152,7 +152,7 @@ fn an_entry_put_back_is_found() {
     assert!(faults.iter().any(|fault| matches!(fault, Fault::Entry { .. })), "{faults:?}");
 }
 
-/// A whole log can be hashed anew by anyone; sealed anew only with the key.
+/// Anyone can rehash a whole log; only the key can reseal it.
 #[test]
 fn a_log_written_anew_is_found() {
     let directory = tempfile::tempdir().unwrap();
@@ -215,7 +215,7 @@ fn without_the_key_nothing_is_written() {
     assert_eq!(checked(&file), before);
 }
 
-/// Taking every seal away does not make it a store from before the key.
+/// Removing every seal does not make it a store from before the key.
 #[test]
 fn a_stripped_store_is_not_adopted_again() {
     let directory = tempfile::tempdir().unwrap();
@@ -253,7 +253,7 @@ fn a_new_key_seals_everything_anew() {
         .map(|record| record.kind)
         .collect();
     assert_eq!(kinds, ["test", "test", "test", "log.sealed", "test"]);
-    // The record that begins with the new key is no excuse for taking away the seals of the old one.
+    // The record that starts the new key does not permit removing the seals of the old one.
     log::raw(&file, "UPDATE log SET seal = NULL WHERE seq < 4");
     let result = store.view(|view| verify(view, 1..=u64::MAX, None)).unwrap();
     assert_eq!(result.faults, [Fault::Unsealed { seq: 3 }]);

@@ -1,4 +1,4 @@
-//! Someone writes to the file behind the store's back. Each kind of change is found and named.
+//! Writes that bypass the store. Each kind of change is detected and named.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ fn faults(verification: &Verification) -> Vec<String> {
     verification.faults.iter().map(ToString::to_string).collect()
 }
 
-/// What is done to the file, and what verification says.
+/// Changes to the file, and the result of verification.
 const CASES: &[(&str, &[&str])] = &[
     ("UPDATE log SET body = '{\"n\": 0}' WHERE seq = 7", &["record 7 was changed"]),
     ("UPDATE log SET at = at + 1 WHERE seq = 1", &["record 1 was changed"]),

@@ -139,7 +139,7 @@ fn several_rules_take_several_changes_each_in_its_file() {
     let exception = place.proposed(Action::read(".env")).unwrap();
     let origins: Vec<Origin> = exception.changes.iter().map(|change| change.origin).collect();
     assert!(origins.contains(&Origin::User) && origins.contains(&Origin::Repository), "{exception:?}");
-    // The repository's own word on unknown tools needs a change of its own.
+    // The repository's own setting for unknown tools needs a separate change.
     let place = Place::new("", "version: 1\nknown_tools: {blocked: [mcp__acme__danger]}\n");
     let exception = place.proposed(tool_call("mcp__acme__lookup")).unwrap();
     assert_eq!(exception.changes.len(), 2, "{exception:?}");

@@ -47,7 +47,7 @@ fn checked(records: &[Record], key: Option<&str>) -> Checked {
     check(exported(records).as_bytes(), key).unwrap()
 }
 
-/// What somebody would do who can write the record and has none of its keys.
+/// The attack of a writer of the record without its keys.
 fn chained_anew(records: &[Record]) -> Vec<Record> {
     let mut head = Head::START;
     let draft = |record: &Record| Draft {

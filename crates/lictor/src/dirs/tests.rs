@@ -30,7 +30,7 @@ fn home_counts_only_where_an_agent_could_not_have_put_it() {
     ] {
         assert_eq!(with(&refused), registered, "{}", refused.display());
     }
-    // Without a project there is nothing that it could lie in.
+    // Without a project it cannot be inside one.
     assert_eq!(Dirs::of(&Options::new().home(&project), None).home, project);
 }
 
@@ -43,7 +43,7 @@ fn state_and_configuration_follow_home_unless_something_that_counts_is_named() {
     let plain = Dirs::of(&options, Some(&project));
     assert_eq!(plain.state, place.path().join(".local/state/lictor"));
     assert_eq!(plain.user_policy, place.path().join(".config/lictor/governance.yaml"));
-    // Not there yet, and in a directory of the user's.
+    // Does not exist yet, in a directory of the user.
     let named = options.clone().env("XDG_STATE_HOME", place.path().join("state"));
     assert_eq!(Dirs::of(&named, Some(&project)).state, place.path().join("state/lictor"));
     let inside = options.clone().env("XDG_STATE_HOME", project.join("state"));

@@ -17,7 +17,7 @@ struct Opens {
 impl Opens {
     fn of(files: &[&Path]) -> Self {
         let watch = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
-        // Equal events in a row are told as one: the end of each keeps openings apart.
+        // Equal consecutive events are merged: the close events keep openings separate.
         let wanted = WatchFlags::OPEN | WatchFlags::CLOSE_NOWRITE;
         let files = files.iter().map(|file| inotify::add_watch(&watch, *file, wanted).unwrap()).collect();
         Self { watch, files }
@@ -63,7 +63,7 @@ fn the_first_event_of_a_session_opens_each_file_of_the_policy_once() {
     assert_eq!(opens.counted(), [1, 1, 1]);
 }
 
-/// A project with hooks that hand their runtime on, as those of a guardian do.
+/// A project with hooks that reuse their runtime, as those of a guardian do.
 struct Guarded {
     place: tempfile::TempDir,
     options: Options,
@@ -85,7 +85,7 @@ impl Guarded {
             .unwrap();
     }
 
-    /// Judges a command, and says whether that was done by what the call before it had read.
+    /// Judges a command, and returns whether the runtime of the previous call was reused.
     fn judge(&mut self, command: &str) -> (u8, bool) {
         let project = self.place.path().join("project");
         let event = json!({

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A process with others in it, as every program that embeds the library is, keeps the limit that it has.
+/// A process that embeds the library keeps its own limit.
 #[test]
 fn only_a_process_that_asked_is_bounded() {
     let limit = || getrlimit(Resource::As).current;

@@ -50,7 +50,7 @@ fn other_files_are_not_pinned_and_a_script_of_its_own_needs_no_remark() {
     fs::write(root.join("Makefile"), "all: x\n").unwrap();
     assert!(script.is_trusted(&store, root).unwrap());
     assert_eq!(script.unpinned(root), None);
-    // What a script takes from elsewhere is not pinned with it, and said to be open.
+    // Files that a script sources are not pinned with it, and are reported as unpinned.
     fs::write(root.join("review.sh"), ". ./lib.sh\nsh steps/first.sh\n").unwrap();
     fs::write(root.join("lib.sh"), "true\n").unwrap();
     assert!(script.unpinned(root).is_some_and(|told| told.contains("mentions `lib.sh`:")));

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What one entry is said to stand for, it does stand for: tried on names that tell entries apart.
+/// Reported coverage is real: tested with names that distinguish entries.
 #[test]
 fn what_is_said_to_be_covered_is() {
     let entries = [

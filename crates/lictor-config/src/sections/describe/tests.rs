@@ -111,7 +111,7 @@ fn a_call_of_a_tool_that_submits_tasks_is_the_task() {
     assert_eq!((without.kind, without.task_type), (ActionKind::SubmitTask, None));
     assert_eq!(task(&tool("mcp__other__add", json!({"type": "deploy"}))), None);
     assert_eq!(task(&bash("mcp__queue__add")), None);
-    // The tool stays known by its description, and what else it does is still judged.
+    // The tool stays known by its description, and its other effects are still judged.
     let facts = facts_of(&policy, &submitted);
     assert!(facts.effects.iter().any(|effect| matches!(effect, Effect::Tool { described: Some(_), .. })));
     let cell = facts_of(&policy, &tool("run_cell", json!({"source": "import socket"})));

@@ -46,7 +46,7 @@ fn a_repository_does_not_lift_the_base() {
     assert!(accepted && problems.contains("cannot lift `secret.read`"), "{problems}");
 }
 
-/// Rules of `tools` are lifted by the file that says them.
+/// Rules of `tools` are lifted only by the file that defines them.
 #[test]
 fn an_exception_from_a_sequence_lifts_only_its_own_file() {
     let exception = "  - {rule: 'require_first.bash(\"git push\")', command: git push --tags}";

@@ -60,7 +60,7 @@ fn what_hooks_write_most_has_none() {
 }
 
 proptest! {
-    /// The quick look never hides what the whole search finds.
+    /// The pre-check never hides what the full search finds.
     #[test]
     fn nothing_is_found_without_a_hint(
         parts in prop::collection::vec(

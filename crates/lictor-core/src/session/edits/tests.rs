@@ -29,7 +29,7 @@ fn left(number: u8) -> Happened {
     }
 }
 
-/// Edits that each begin where the last one ended, or not.
+/// Edits that continue from the previous one, or not.
 fn after(steps: &[(u8, u8)]) -> Edits {
     let mut edits = Edits::default();
     for (before, after) in steps {

@@ -8,7 +8,7 @@ use crate::scope::{Limit, Scope};
 
 use super::*;
 
-/// A state with something in every field that events fill.
+/// A state with a value in every field that events set.
 fn busy(calls: u64) -> SessionState {
     let mut state = SessionState::default();
     let limit = Limit { read_only: true, ..Limit::default() };

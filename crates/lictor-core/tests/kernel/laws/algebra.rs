@@ -286,14 +286,14 @@ fn the_reference_keeps_every_law() {
     }
 }
 
-/// Growth below a `Not` does turn a block into an allow: why lints keep boundaries out of there.
+/// Growth below a `Not` can turn a block into a pass: this is why lints warn of boundaries there.
 #[test]
 fn growth_below_not_is_not_safe() {
     assert_eq!(fast(&inverse(all([leaf(Value::Pass)]))), Value::Block);
     assert_eq!(fast(&inverse(all([leaf(Value::Pass), leaf(Value::Block)]))), Value::Pass);
 }
 
-/// The one step where raising the primary relaxes the outcome; documented, not mended.
+/// The one step where raising the primary relaxes the outcome; documented behaviour.
 #[test]
 fn escalate_is_not_monotone_from_ask_to_block() {
     assert_eq!(fast(&escalated(leaf(Value::Ask), leaf(Value::Pass))), Value::Ask);

@@ -79,7 +79,7 @@ fn with_guards_that_read_the_context_only_the_given_order_is_defined() {
 
 // ---- 10: approval --------------------------------------------------------------------------------------------
 
-/// Anything that settles an evaluation with an approver.
+/// A function that settles an evaluation with an approver.
 type Settle = fn(Evaluation, &mut dyn FnMut(&[Question<'_>]) -> Vec<Answer>) -> Evaluation;
 
 fn ours(evaluation: Evaluation, approver: &mut dyn FnMut(&[Question<'_>]) -> Vec<Answer>) -> Evaluation {
@@ -167,7 +167,7 @@ fn planted_faults_break_law_10() {
         }
         ours(evaluation, approver)
     }
-    /// Listens only to answers about points that needed a yes.
+    /// Ignores answers about points that needed no approval.
     fn deaf(evaluation: Evaluation, approver: &mut dyn FnMut(&[Question<'_>]) -> Vec<Answer>) -> Evaluation {
         let needed: Vec<bool> = evaluation.questions().iter().map(|it| it.needs_approval).collect();
         ours(evaluation, &mut |questions| {
@@ -181,7 +181,7 @@ fn planted_faults_break_law_10() {
     }
 }
 
-/// The answers stay with what they were about.
+/// The answers stay with their verdicts.
 #[test]
 fn answers_are_kept_with_their_verdicts() {
     let tree = Tree::All(

@@ -1,4 +1,4 @@
-//! Planted faults. A law that no fault can break proves nothing.
+//! Injected faults. A law that no fault can violate proves nothing.
 
 use lictor_core::decision::Value;
 use lictor_core::graph::reference::{RULES, Rules};
@@ -139,7 +139,7 @@ fn every_law_has_a_planted_fault() {
     }
 }
 
-/// Law 16: an error taken for a pass in any one rule is noticed by some law.
+/// Law 16: treating an error as a pass in any one rule is detected by some law.
 #[test]
 fn error_taken_for_a_pass_in_any_one_rule_is_noticed() {
     let hopes = [

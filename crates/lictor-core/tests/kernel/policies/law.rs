@@ -1,5 +1,5 @@
-//! Law 11: the graph with a policy set, resolved, is the safe reading of the multi-policy issue, and is never more
-//! permissive than the issue's letter or than what its authors shipped.
+//! Law 11: the graph with a policy set, resolved, implements the safe interpretation of the multi-policy issue,
+//! and is never more permissive than its literal text or its shipped implementation.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -26,7 +26,7 @@ const KINDS: [(&str, bool, Option<Option<bool>>); 7] = [
 
 type Kind = (&'static str, bool, Option<Option<bool>>);
 
-/// What a handler answers to so many violations. `None`: there is no handler.
+/// A handler's answers to a number of violations. `None`: there is no handler.
 type Handler = (&'static str, Option<fn(usize) -> Vec<bool>>);
 
 const HANDLERS: [Handler; 6] = [
@@ -54,7 +54,7 @@ fn safe(kinds: &[Kind], handler: Handler) -> bool {
     answers.len() == kinds.len() && answers.iter().all(|yes| *yes)
 }
 
-/// The issue to the letter: answers are paired with violations, and confirmed ones decide alone.
+/// The literal text of the issue: answers are paired with violations, and confirmed ones decide alone.
 fn literal(kinds: &[Kind], handler: Handler) -> bool {
     if kinds.iter().any(|(_, confirm, _)| *confirm) {
         return handler.1.is_some_and(|answer| kinds.iter().zip(answer(kinds.len())).all(|(_, yes)| yes));

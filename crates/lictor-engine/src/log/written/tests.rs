@@ -12,7 +12,7 @@ fn rules(names: impl Iterator<Item = u32>) -> Vec<Node> {
     names.map(|name| saying(&format!("rule_{name}"), Verdict::pass()).into()).collect()
 }
 
-/// What the engine said, and the body of its record.
+/// An evaluation, and the body of its record.
 fn recorded(root: impl Into<Node>) -> (Evaluation, String) {
     let engine = PolicyEngine::new(root).unwrap();
     let said = engine.evaluate(&Action::bash("cargo build").in_session("s"));
@@ -21,7 +21,7 @@ fn recorded(root: impl Into<Node>) -> (Evaluation, String) {
     (said, records.pop().unwrap().body)
 }
 
-/// What a record gives back, in the form of what the engine said.
+/// The evaluation in a record, completed with the fields that are not recorded.
 fn read(body: &str, said: &Evaluation) -> Evaluation {
     let read: Evaluated<'_> = serde_json::from_str(body).unwrap();
     let session = said.session.clone();

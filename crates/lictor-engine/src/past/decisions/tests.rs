@@ -45,7 +45,7 @@ fn reading_goes_on_where_it_ended() {
     assert!(none.next().is_none() && none.looked_at() < first.id);
 }
 
-/// What is read in short is what the whole record says.
+/// The short form equals the whole record.
 #[test]
 fn a_decision_is_read_as_the_whole_record_says_it() {
     let store = store();
@@ -115,7 +115,7 @@ fn what_is_left_is_counted_as_far_back_as_is_quick() {
     assert_eq!(further(&blocks, newest.id), (1, false));
     let later = Wanted { since: Some(newest.at.plus_millis(1)), ..Wanted::default() };
     assert_eq!(further(&later, newest.id), (0, false));
-    // More records than are looked at, none of which is a decision.
+    // More records than are scanned, none of which is a decision.
     let other = Draft { at: newest.at, session: None, kind: "other".into(), body: "{}".into() };
     store
         .update(Durability::Process, |tx| (0..COUNTED).try_for_each(|_| tx.append(other.clone()).map(|_| ())))

@@ -46,7 +46,7 @@ fn decisions_rules_and_waits_are_counted() {
     assert_eq!(waits.median_ms(), Some(60_000 - waiting.requested_at.0));
 }
 
-/// Parts that were counted apart come to what the whole comes to.
+/// Joined summaries of parts equal the summary of the whole.
 #[test]
 fn summaries_are_joined() {
     let guard = guard_fn("careful", |action, _| match action.text("command") {

@@ -27,7 +27,7 @@ fn it_changes_with_every_commit_and_with_nothing_else() {
     }
 }
 
-/// Whoever looks as soon as the stamp has changed must find what was committed.
+/// A reader that sees a changed stamp must see the commit.
 #[test]
 fn it_does_not_change_before_the_commit_can_be_read() {
     let directory = tempfile::tempdir().unwrap();
