@@ -1,7 +1,7 @@
 //! Compiles `programs/*.yaml` and `programs/languages/*.yaml` into static tables, so that nothing is parsed when Lictor starts.
 //!
-//! A description that is not written in the language of `src/describe.rs`, or a name that stands in two of them, stops
-//! the build. Functions that descriptions name are checked by the compiler: the table points to them.
+//! A description outside the language of `src/describe.rs`, or a name that occurs in two of them, fails the
+//! build. Functions that descriptions name are checked by the compiler: the table points to them.
 #![expect(clippy::expect_used, clippy::panic, reason = "a build script reports by failing")]
 
 #[path = "src/describe.rs"]

@@ -1,4 +1,4 @@
-//! The agents that Lictor speaks to: one file for each, and its entry in the list below.
+//! The supported agents: one file for each, and its entry in the list below.
 
 mod antigravity;
 mod claude_code;

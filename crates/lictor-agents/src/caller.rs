@@ -1,8 +1,8 @@
-//! Who really called.
+//! Detects the agent that really called.
 //!
-//! Cursor, Copilot CLI and VS Code run hooks that were installed for Claude Code, and VS Code those of Copilot CLI
-//! too. They send their own payloads and read answers in their own way, so the caller's contract counts and not
-//! that of the settings file.
+//! Cursor, Copilot CLI and VS Code run hooks that were installed for Claude Code, and VS Code those of Copilot
+//! CLI too. They send their own payloads and interpret replies in their own way, so the caller's contract applies
+//! and not that of the settings file.
 
 use crate::agent::Agent;
 use crate::input::Fields;

@@ -1,4 +1,4 @@
-//! What Lictor can do on each agent, read off its specification.
+//! What Lictor can do on each agent, derived from its specification.
 
 use crate::agent::Agent;
 use crate::contract::{AskForm, BlockForm, Moment, TellForm};

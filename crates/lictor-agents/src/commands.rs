@@ -1,5 +1,5 @@
-//! Which of Lictor's own commands are for whom. The command's help, and what the shell reader makes of `lictor …` on an
-//! agent's command line, come from this table; a command that is not in it is refused to agents.
+//! Which of Lictor's own commands are for agents and which for people. The command's help, and the analysis of
+//! `lictor …` on an agent's command line, use this table; a command that is not in it is refused to agents.
 
 /// Whom a command is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

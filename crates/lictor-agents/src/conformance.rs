@@ -1,6 +1,6 @@
-//! One intent in every agent's words, for tests that drive a real hook.
+//! The same intent in every agent's format, for tests that drive a real hook.
 //!
-//! The data is `tests/intents.yaml`; its head says how to read it.
+//! The data is `tests/intents.yaml`; its header describes the format.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! What an agent's hook contract says, as a table: which events there are and what an answer to each can do.
+//! An agent's hook contract as a table: its events, and what a reply to each can do.
 //!
-//! A decision that an event has no form for cannot be written down: rendering only knows the forms of the row.
+//! A decision that an event does not support cannot be expressed: rendering only knows the forms of the row.
 
 /// One event of one agent.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What happened in an agent, in one form for all agents.
+//! Events of agents, in one format for all agents.
 
 use lictor_core::{Action, ActionKind, Actor, Digest, SessionKey, canonical};
 use serde_json::Value;

@@ -1,5 +1,6 @@
-//! The files that decide what governs an agent: where it reads hooks, permissions and trust from, in every scope and under
-//! every variable that moves them. `lictor init` writes into some of them; all of them are out of the agent's reach.
+//! The files that govern an agent: where it reads hooks, permissions and trust from, in every scope and under
+//! every variable that moves them. `lictor init` writes into some of them; all of them are protected from the
+//! agent.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Reading what an agent sent: any bytes in, fields or a reason out.
+//! Parses an agent's input: any bytes in, fields or an error out.
 
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
-//! Putting Lictor's hooks into an agent's settings, taking them out again, and finding what is wrong with them.
+//! Installs Lictor's hooks in an agent's settings, removes them, and finds problems with them.
 //!
-//! Everything works on text: settings in, settings out, with every byte that is not ours left alone. The only functions
-//! that touch the disk are [`Change::apply`] and the `read` that the caller gives.
+//! Everything works on text: settings in, settings out, with every byte that is not ours unchanged. The only
+//! functions with file access are [`Change::apply`] and the caller's `read`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

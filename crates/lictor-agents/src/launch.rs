@@ -1,5 +1,5 @@
-//! How agents are started from a command line, as far as it decides whether what is started is governed. The shell
-//! reader knows agents' programs from here only.
+//! How agents are started from a command line, as far as it affects whether the new agent is governed. The only
+//! source of agents' program names for the shell analysis.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -1,8 +1,8 @@
-//! One file per coding agent: what it sends becomes an [`Event`], what Lictor says becomes the bytes and the exit code
-//! that this agent obeys.
+//! One file per coding agent: its input becomes an [`Event`], Lictor's decision becomes the bytes and the exit
+//! code that this agent obeys.
 //!
-//! Nothing here judges an action and nothing here but `transcripts` reads files: translation is a pure function of
-//! the hook's input, and editing an agent's settings ([`install`]) takes text and gives text.
+//! Nothing here judges an action and nothing here but `transcripts` reads files: translation is a pure function
+//! of the hook's input, and editing an agent's settings ([`install`]) takes text and returns text.
 //!
 //! ```
 //! use lictor_agents::{Agent, Block, EventKind, HookEnv, Reply, parse, render};

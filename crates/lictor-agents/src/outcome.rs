@@ -1,6 +1,6 @@
-//! What became of a tool call, as far as the agent says.
+//! The outcome of a tool call, as far as the agent reports it.
 //!
-//! A rule like "tests before push" counts on this, so a success that is not said is not a success.
+//! Rules like "tests before push" depend on this, so an unreported success does not count as success.
 
 use lictor_core::{Action, ActionKind};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! From bytes to an [`Event`]: who called, which event, which session, what happened.
+//! Parses bytes into an [`Event`]: the caller, the event, the session and its content.
 
 use lictor_core::action::MAX_SESSION_ID;
 use lictor_core::{Action, ActionKind, Actor, SessionKey};

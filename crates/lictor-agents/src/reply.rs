@@ -1,4 +1,4 @@
-//! What Lictor answers, in the bytes and the exit code that the agent obeys.
+//! Renders Lictor's reply as the bytes and the exit code that the agent obeys.
 
 use serde_json::{Map, Value, json};
 

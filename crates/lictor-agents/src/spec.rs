@@ -1,5 +1,5 @@
 //! All that Lictor knows about one agent. Everything else about agents is derived from it: translation, `init`,
-//! `doctor`, what is out of the agent's reach, what the shell reader knows about its program, help and docs.
+//! `doctor`, the files protected from the agent, the shell analysis of its program, help and docs.
 
 use crate::agent::Agent;
 use crate::contract::Row;

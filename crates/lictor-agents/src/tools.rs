@@ -1,4 +1,4 @@
-//! From an agent's tools to the kinds of action that policies speak of.
+//! Maps an agent's tools to the action kinds of policies.
 
 use lictor_core::ActionKind;
 use serde_json::{Map, Value, json};

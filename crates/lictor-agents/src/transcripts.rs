@@ -1,8 +1,8 @@
-//! What agents keep of their sessions on this machine: every tool call that was made before anybody governed it.
+//! Agents' transcripts on this machine: tool calls from before they were governed.
 //!
-//! One file per agent says where that agent keeps its transcripts and how to read them, old forms and new ones. Reading
-//! needs as much memory as one entry, whatever the size of a transcript; what cannot be read is counted and passed over.
-//! Only this module reads files.
+//! One file per agent defines where that agent stores its transcripts and how to parse them, in old and new
+//! formats. Memory is bounded by one entry, whatever the size of a transcript; unreadable entries are counted and
+//! skipped. Only this module reads files.
 
 mod claude_code;
 mod codex;

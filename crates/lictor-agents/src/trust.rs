@@ -1,7 +1,8 @@
-//! What an agent wants before it runs hooks at all: some run those of trusted folders only, some want the hash of each hook.
+//! The trust that an agent requires before it runs hooks: some only run those of trusted folders, some require
+//! the hash of each hook.
 //!
-//! The records are the agents' own. Lictor reads them to tell whether hooks run, and adds to them only what a person agreed
-//! to.
+//! The records are the agents' own. Lictor reads them to determine whether hooks run, and adds only what a person
+//! agreed to.
 
 use std::path::{Path, PathBuf};
 

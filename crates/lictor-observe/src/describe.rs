@@ -1,7 +1,8 @@
 //! Descriptions of tools: what the fields of their input mean.
 //!
-//! The same types hold what is shipped (`tools/*.yaml`, compiled by the build script) and what users write under
-//! `describe: {tools: …}`. A description can only add what is known: every field is still judged for what it names.
+//! The same types are used for shipped descriptions (`tools/*.yaml`, compiled by the build script) and for users'
+//! descriptions under `describe: {tools: …}`. A description can only add knowledge: every field is still judged
+//! by its content.
 //!
 //! ```yaml
 //! mcp__postgres__query: {sql: sql}                         # judged as if given to psql

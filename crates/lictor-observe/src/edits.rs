@@ -1,4 +1,4 @@
-//! Files that a session edits: what they hold, and what it has made of them before.
+//! Files that a session edits: their contents, and their earlier contents in the session.
 
 use lictor_core::facts::{Access, Effect, Existence, Place};
 use lictor_core::session::{Blob, FileState};

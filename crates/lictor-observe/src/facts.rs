@@ -1,4 +1,4 @@
-//! From an action to facts: one file for each way an action can be given.
+//! Turns an action into facts: one file for each kind of action.
 
 mod arguments;
 mod code;

@@ -1,5 +1,5 @@
-//! What Lictor lives by: policy files, its state, its program, git hooks, and the files that agents read hooks, permissions
-//! and trust from.
+//! Governing files: policy files, its state, its program, git hooks, and the files that agents read hooks,
+//! permissions and trust from.
 
 mod below;
 mod keys;

@@ -1,5 +1,5 @@
-//! Files by what they are, not by what they are called: hard links to files that govern, and Lictor's own program under
-//! another name.
+//! The identity of files independent of their names: hard links to governing files, and Lictor's own program
+//! under another name.
 
 use lictor_core::facts::{Access, Existence};
 

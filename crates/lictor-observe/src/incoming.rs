@@ -1,4 +1,4 @@
-//! What a write brings into a directory: every file that it would create there, as far as that can be told.
+//! The files that a copy, an archive or a patch would create in a directory, as far as they can be determined.
 
 use lictor_core::facts::{Access, Existence, Facts, Place, Zone};
 use lictor_shell::{Arg, Cwd, Incoming, Known, Operand, Source};

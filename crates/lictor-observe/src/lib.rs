@@ -1,14 +1,13 @@
-//! The one place that looks at the world: turns an [`Action`](lictor_core::Action) into
+//! The only place that inspects the machine: turns an [`Action`](lictor_core::Action) into
 //! [`Facts`](lictor_core::Facts).
 //!
-//! `lictor-shell` says what a command does in symbolic terms. This crate asks an [`Observer`] what is behind the
-//! words (symbolic links, globs, git aliases, script bodies, the home directory) and gives every path a
-//! [`Place`](lictor_core::facts::Place): where it lies, what is there, whether it is a secret or one of Lictor's
+//! `lictor-shell` returns the symbolic effects of a command. This crate resolves them through an [`Observer`]
+//! (symbolic links, globs, git aliases, script bodies, the home directory) and gives every path a
+//! [`Place`](lictor_core::facts::Place): its zone, what exists there, whether it is a secret or one of Lictor's
 //! own files. Facts are part of the event, so that a replay reads no files.
 //!
-//! What this crate deliberately does not do: decide anything, change anything, start a program (git's files are read,
-//! git is not run), or follow what happens after the look. It looks lazily: an action without paths costs no system
-//! call.
+//! What this crate deliberately does not do: decide anything, change anything, start a program (git's files are
+//! read, git is not run), or track changes afterwards. It is lazy: an action without paths costs no system call.
 
 pub mod describe;
 mod edits;

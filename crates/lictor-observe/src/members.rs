@@ -1,7 +1,7 @@
 //! The names inside archives, read without unpacking them.
 //!
-//! Understood are tar (plain and gzip), zip with its kin (jar, whl), ar and cpio (newc, odc). What is anything else,
-//! too large or damaged has no known names.
+//! Supported are tar (plain and gzip), zip and its variants (jar, whl), ar and cpio (newc, odc). Other, too large
+//! or damaged files have no known names.
 
 use std::io::Read as _;
 

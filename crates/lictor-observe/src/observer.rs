@@ -1,4 +1,4 @@
-//! What can be asked about the world.
+//! The interface to the machine.
 
 mod fake;
 mod real;

@@ -1,4 +1,4 @@
-//! Which files a person's yes is about, beside the action's own words: those it would run or read.
+//! The files that an approval covers besides the action itself: those it would run or read.
 
 use std::collections::BTreeSet;
 

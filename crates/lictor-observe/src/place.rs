@@ -1,4 +1,4 @@
-//! From a word to a place: where it points, through links, and what is there.
+//! Resolves a word to a place: its target, through links, and what exists there.
 
 mod anywhere;
 mod glob;

@@ -1,4 +1,4 @@
-//! What Lictor knows about the project and the person before it looks at an action.
+//! What Lictor knows about the project and the person before it judges an action.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! What the shell reader may ask, answered by an observer.
+//! Implements the inputs of the shell analysis with an observer.
 
 use lictor_shell::ShellEnv;
 

@@ -1,4 +1,4 @@
-//! Where a path lies.
+//! Zones of paths.
 
 use lictor_core::facts::Zone;
 

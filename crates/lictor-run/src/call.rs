@@ -1,4 +1,5 @@
-//! What a process inside asks its guardian for, and what it is told: one method of the protocol in `lictor-socket`.
+//! The request of a process inside to its guardian, and the response: one method of the protocol in
+//! `lictor-socket`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A process inside: hands its call to the guardian and does what it says.
+//! The client inside: forwards its call to the guardian and returns the result.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! The listener outside: answers the calls of processes inside, until the agent has ended.
+//! The listener outside: handles the calls of processes inside, until the agent has ended.
 
 use std::path::Path;
 use std::sync::Arc;

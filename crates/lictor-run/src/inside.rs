@@ -1,4 +1,4 @@
-//! The first program in the sandbox: takes a terminal of its own, closes what Landlock can close, and becomes the agent.
+//! The first program in the sandbox: opens its own terminal, applies Landlock, and executes the agent.
 
 use std::ffi::OsString;
 use std::io::IsTerminal as _;

@@ -1,4 +1,4 @@
-//! A process that outlives the guardian and puts things back, however the guardian ends.
+//! A process that outlives the guardian and restores files, however the guardian ends.
 
 use std::ffi::OsString;
 use std::fs;

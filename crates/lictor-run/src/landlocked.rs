@@ -1,5 +1,5 @@
-//! What Landlock can close: sockets that have no file, signals to processes outside, ports, and, where there is no
-//! bubblewrap, writing outside of what is writable.
+//! Landlock restrictions: sockets that have no file, signals to processes outside, ports, and, where there is no
+//! bubblewrap, writes outside of the writable places.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,11 +1,11 @@
-//! `lictor run`: the agent and everything it starts in a sandbox, its judge outside.
+//! `lictor run`: runs the agent and everything it starts in a sandbox, and judges outside.
 //!
 //! The sandbox sees the whole file system read-only, except the project, caches and agents' own state. Governing
-//! files (policy, hook settings, git's configuration and hooks) are read-only there too: they cannot be moved, and missing
-//! ones cannot be created. The record, the keys and stored policies are not visible at all. In their place is a socket, by
-//! which hooks send every event to the guardian outside.
+//! files (policy, hook settings, git's configuration and hooks) are read-only there too: they cannot be moved,
+//! and missing ones cannot be created. The record, the keys and stored policies are not visible at all. In their
+//! place is a socket, through which hooks send every event to the guardian outside.
 //!
-//! What this crate deliberately does not do: judge. What hooks inside send is answered by the library `lictor`.
+//! What this crate deliberately does not do: judge. The library `lictor` handles the events of hooks inside.
 
 pub mod bubblewrap;
 pub mod call;

@@ -1,8 +1,8 @@
-//! Mount points: something has to lie where a mount goes. What is made for that is removed when the last run of the
-//! project ends, however it ends.
+//! Mount points: the target of a mount must exist. Targets that were created for that are removed when the last
+//! run of the project ends, however it ends.
 //!
-//! Runs of one project share what was made: each holds a shared lock for as long as it lives, and whoever finds nobody
-//! else holding it removes everything on the list. A run that was killed with its machine leaves the list to the next.
+//! Runs of one project share these targets: each holds a shared lock while it runs, and the last holder removes
+//! everything on the list. After a crash of the machine the next run removes them.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! What the sandbox of a project shows, hides and protects, told from the project, the agents and the policy.
+//! What the sandbox of a project shows, hides and protects, derived from the project, the agents and the policy.
 
 mod run_later;
 mod ways_out;

@@ -1,4 +1,5 @@
-//! The sandbox of macOS as a profile for `sandbox-exec`. Made and tested as text; it has not been run on a Mac.
+//! The sandbox of macOS as a profile for `sandbox-exec`. Generated and tested as text; it has not been run on a
+//! Mac.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! One run from its beginning to its end: the sandbox is made, the guardian listens, the agent runs, everything is put
-//! back.
+//! One run: creates the sandbox, starts the guardian, runs the agent, restores everything.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

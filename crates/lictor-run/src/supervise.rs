@@ -1,5 +1,5 @@
-//! What the guardian does while the agent runs: passes signals on, keeps the two terminals alike, and ends the sandbox
-//! when something that governs is replaced from outside.
+//! What the guardian does while the agent runs: forwards signals, keeps the two terminals in sync, and ends the
+//! sandbox when a governing file is replaced from outside.
 
 use std::fs;
 use std::io::{Read as _, Write as _};

@@ -1,5 +1,5 @@
-//! A terminal of the agent's own, relayed to the person's: what runs inside never holds the person's terminal, so it
-//! cannot type into it.
+//! A separate terminal for the agent, relayed to the person's: processes inside never have the person's terminal,
+//! so they cannot inject input into it.
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};

@@ -1,6 +1,7 @@
-//! How long reading takes: `cargo bench -p lictor-shell --bench read`.
+//! How long parsing takes: `cargo bench -p lictor-shell --bench read`.
 //!
-//! First asserts that what it times gives the right answers, then prints medians for typical and hostile texts.
+//! First asserts that the measured operations give the right results, then prints medians for typical and hostile
+//! texts.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 #[path = "../tests/support/render.rs"]

@@ -1,4 +1,4 @@
-//! The tree of a shell text.
+//! The syntax tree of a shell text.
 //!
 //! The tree owns its text, so that function bodies can outlive the text they were read from (`eval`).
 

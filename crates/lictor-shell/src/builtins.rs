@@ -1,4 +1,4 @@
-//! The shell's own commands that change what later commands mean.
+//! Shell builtins that change the meaning of later commands.
 //!
 //! Builtins that only print or test (`echo`, `test`, `kill`) are in the tables of programs like any other.
 

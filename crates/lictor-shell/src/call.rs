@@ -1,8 +1,8 @@
-//! The seam between the reader, which finds simple commands, and the tables that know what programs do.
+//! The interface between the parser, which finds simple commands, and the tables that describe programs.
 //!
-//! The walker of the tree builds a [`Call`] for each simple command and hands it to the table entry for the
-//! program. The entry writes what it knows into a [`Report`]: effects at once, and as [`Next`] whatever the
-//! program would run in turn, which the walker follows with a shrinking budget.
+//! The walker of the tree builds a [`Call`] for each simple command and passes it to the table entry for the
+//! program. The entry writes to a [`Report`]: effects, and as [`Next`] what the program would run in turn, which
+//! the walker follows with a shrinking budget.
 
 use lictor_core::facts::{Access, Effect, Opaque, OpaqueWhat};
 

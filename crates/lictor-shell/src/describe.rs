@@ -1,8 +1,9 @@
 //! Descriptions: what a program does, as data.
 //!
-//! The same types hold what is shipped (`programs/*.yaml`, compiled by the build script into static tables) and what
-//! users write under `describe:`. [`source`] is the written form, [`read`](source::Source::read) checks it and turns it
-//! into a [`Program`]; `programs::described` says what a call of such a program does.
+//! The same types are used for shipped descriptions (`programs/*.yaml`, compiled by the build script into static
+//! tables) and for users' descriptions under `describe:`. [`source`] is the written form,
+//! [`read`](source::Source::read) checks it and turns it into a [`Program`]; `programs::described` derives the
+//! effects of a call.
 //!
 //! ```yaml
 //! - program: acme acmectl                  # its names
@@ -18,19 +19,21 @@
 //!   not_match: [acme db list]
 //! ```
 //!
-//! `words` is a pattern over the operands from the first on: `a|b` either, `*` any, `del*` and `*:rm` a start and an end (`\*` the star itself),
-//! `...` any number in between, `$` no more of them, `?` one that is not known before it runs, `!x` none that fits `x`,
-//! `--` what stands behind it. Words with a dash are options, wherever they stand: `-f|--force` one of them, `!-n` none,
-//! `--mode=Complete` with that value. An option that the description does not name may have taken the word behind it.
+//! `words` is a pattern over the operands from the first on: `a|b` either, `*` any, `del*` and `*:rm` a start and
+//! an end (`\*` the star itself), `...` any number in between, `$` no more of them, `?` one that is unknown
+//! before it runs, `!x` none that matches `x`, `--` the words after it. Words with a dash are options, wherever
+//! they occur: `-f|--force` one of them, `!-n` none, `--mode=Complete` with that value. An option that the
+//! description does not name may have taken the next word as its value.
 //!
-//! Keys that take [`Place`]s: `reads lists writes appends modifies empties deletes moves makes links modes owns wipes builds`
-//! (files), `runs` (words of another program), `shell` and `sql` (text), `code: {python: -c}`, `reaches posts` (hosts),
-//! `uploads` (files that leave), `serves` (a directory for others), `formats` (disks). A place is an operand by number
-//! (`2`, `2..`, `last`, `..last`), `rest` (behind the words; `rest+1` skips one), `behind:-e|--` (all words behind one of these), an option (`-o|--output`), a setting
-//! (`of=`, `--eval:`), `@` (what `@file` names), `any` (every word and value), `stdin`, `disks`, a path of its own (`~/.x/{2}`) or any
+//! Keys that take [`Place`]s: `reads lists writes appends modifies empties deletes moves makes links modes owns
+//! wipes builds` (files), `runs` (words of another program), `shell` and `sql` (text), `code: {python: -c}`,
+//! `reaches posts` (hosts), `uploads` (files that leave), `serves` (a directory for others), `formats` (disks). A
+//! place is an operand by number (`2`, `2..`, `last`, `..last`), `rest` (after the words; `rest+1` skips one),
+//! `behind:-e|--` (all words after one of these), an option (`-o|--output`), a setting (`of=`, `--eval:`), `@`
+//! (what `@file` names), `any` (every word and value), `stdin`, `disks`, a path of its own (`~/.x/{2}`) or any
 //! other text of its own (`=s3.amazonaws.com`).
 //!
-//! `is: takes-trees filters` says what is true of every call, for readers of whole lines: see [`Trait`].
+//! `is: takes-trees filters` states what is true of every call, for analyses of whole lines: see [`Trait`].
 //!
 //! `recipes: {make: Makefile, settings: tox.ini}` names files that the program runs. They are read when the line itself wrote
 //! them, and so is every word of the call that names such a file.

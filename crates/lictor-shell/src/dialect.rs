@@ -1,6 +1,6 @@
-//! Text that somebody else fills in before a shell sees it: recipes of makefiles, and pages with `<placeholders>`.
+//! Text that is substituted before a shell sees it: recipes of makefiles, and documents with `<placeholders>`.
 //!
-//! Both are recognised by spellings that a shell could not run, so that nothing is read in another way that would run.
+//! Both are recognised by spellings that a shell could not run, so that no runnable command is misread.
 
 #[cfg(test)]
 mod tests;

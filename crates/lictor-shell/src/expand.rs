@@ -1,4 +1,4 @@
-//! From words of the tree to words that a program gets, as far as the line tells.
+//! Expands words of the tree to the words that a program gets, as far as the line determines them.
 
 mod arithmetic;
 pub(crate) mod brace;

@@ -1,4 +1,4 @@
-//! Data that moves from a sensitive source to a sensitive sink on one line.
+//! Data flow from a sensitive source to a sensitive sink on one line.
 
 use lictor_core::facts::{Access, Effect, FlowSink, FlowSource};
 

@@ -1,4 +1,4 @@
-//! Evaluations that everybody's setup does and that are harmless.
+//! Harmless evaluations that are common in setup files.
 
 use crate::ast::{Node, Part, Script, Word};
 

@@ -1,8 +1,9 @@
-//! What inline code in another language does (`python -c`, `node -e`, a here-document into an interpreter).
+//! The effects of inline code in another language (`python -c`, `node -e`, a here-document into an interpreter).
 //!
-//! Python, JavaScript and TypeScript are read through their grammars, Perl, Ruby, PHP, Lua and awk by their tokens.
-//! Constants are carried through variables, so that `p = home + "/x"; shutil.rmtree(p)` names its target. A body
-//! that only computes and prints has no effect but [`Effect::Code`](lictor_core::facts::Effect::Code).
+//! Python, JavaScript and TypeScript are parsed with their grammars, Perl, Ruby, PHP, Lua and awk by their
+//! tokens. Constants are propagated through variables, so that the target of `p = home + "/x"; shutil.rmtree(p)`
+//! is known. A body that only computes and prints has no effect except
+//! [`Effect::Code`](lictor_core::facts::Effect::Code).
 
 mod act;
 mod api;

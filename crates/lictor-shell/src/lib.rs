@@ -1,14 +1,14 @@
-//! What a shell command, an inline script or a patch does, in symbolic terms.
+//! Derives the symbolic effects of a shell command, an inline script or a patch.
 //!
-//! [`read`] takes the text of a command and says which programs it runs and which files, hosts, repositories,
-//! databases and processes they touch, as [`Effect`]s over [`Operand`]s: paths as far as the text itself tells.
-//! `lictor-observe` then looks at the world and turns operands into places.
+//! [`read`] takes the text of a command and returns which programs it runs and which files, hosts, repositories,
+//! databases and processes they touch, as [`Effect`]s over [`Operand`]s: paths as far as the text itself
+//! determines them. `lictor-observe` then inspects the file system and turns operands into places.
 //!
-//! Two readings of one tree: everything is walked to find danger; only a closed list of constructs counts as
-//! understood. What is neither is reported as opaque, never dropped.
+//! The tree is used in two ways: everything is walked to find danger, but only a closed list of constructs counts
+//! as understood. Everything else is reported as opaque, never dropped.
 //!
-//! What this crate deliberately does not do: look at the file system, the environment or the clock (the few
-//! things it has to know come in through [`ShellEnv`]); decide anything (guards do); expand globs; run code.
+//! What this crate deliberately does not do: read the file system, the environment or the clock (the few inputs
+//! it needs come through [`ShellEnv`]); decide anything (guards do); expand globs; run code.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod ast;

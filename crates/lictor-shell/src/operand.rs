@@ -1,4 +1,4 @@
-//! Words after expansion, with what is known of them.
+//! Words after expansion, with what is known about them.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! Reads shell text into a tree.
+//! Parses shell text into a tree.
 //!
-//! A hand-written reader of the bash grammar in one pass. It never gives up: what does not fit is noted in
-//! [`Parsed::fault`] and reading goes on behind it, so that visible danger is still found. It never recurses
-//! deeper than [`MAX_DEPTH`]; deeper text is noted and the rest is left unread.
+//! A hand-written, single-pass parser of the bash grammar. It never gives up: a syntax error is noted in
+//! [`Parsed::fault`] and parsing continues after it, so that visible danger is still found. It never recurses
+//! deeper than [`MAX_DEPTH`]; deeper text is noted and the rest is not parsed.
 
 mod assignment;
 mod compound;

@@ -1,7 +1,7 @@
 //! Patches as file effects: the bodies of Codex's `apply_patch` and plain unified diffs.
 //!
-//! A patch is data that names files; nothing in it is shell. What does not read as a patch is an error, never an
-//! empty list.
+//! A patch is data that names files; nothing in it is shell. Text that is not a patch is an error, never an empty
+//! list.
 
 use lictor_core::facts::{Access, OpaqueWhat};
 use thiserror::Error;

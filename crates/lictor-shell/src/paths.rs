@@ -1,4 +1,4 @@
-//! Paths as text: joining and cleaning without looking at anything.
+//! Paths as text: joining and normalising without file system access.
 
 #[cfg(test)]
 mod tests;

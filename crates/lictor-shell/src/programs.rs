@@ -1,9 +1,9 @@
-//! What the argument vector of each known program does.
+//! Effects of known programs, from their arguments.
 //!
-//! [`judge`] looks the program up by its base name and writes effects, what it runs in turn and what it prints
-//! into a [`Report`]. The walker of the tree adds the `Run` effect itself.
+//! [`judge`] looks up the program by its base name and writes its effects, the programs it runs in turn and its
+//! output into a [`Report`]. The walker of the tree adds the `Run` effect itself.
 //!
-//! One file per family. A family says what is true of a call; whether that is allowed is decided elsewhere.
+//! One file per family. A family describes a call; guards decide whether it is allowed.
 
 mod archive;
 mod build;

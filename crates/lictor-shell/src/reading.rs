@@ -1,4 +1,4 @@
-//! The result of reading, and what the reader may ask.
+//! The result of the analysis, and its inputs.
 
 use lictor_core::facts::{Effect, Opaque};
 

@@ -1,7 +1,7 @@
-//! What a line says about itself: variables, functions, aliases, directories, files it wrote.
+//! The state of a command line: variables, functions, aliases, directories, files it wrote.
 //!
-//! Every change is journalled, so that a subshell can be undone and the branches of a condition be compared at the
-//! price of what they changed, not of everything known.
+//! Every change is journalled, so that a subshell can be undone and the branches of a condition compared at the
+//! cost of their changes, not of the whole state.
 
 mod loaded;
 #[cfg(test)]

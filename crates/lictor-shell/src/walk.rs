@@ -1,8 +1,8 @@
-//! Walks the tree and collects what it does.
+//! Walks the tree and collects its effects.
 //!
-//! Everything is walked: both sides of every joint, every branch, every substitution, functions whether called or
-//! not. The walk carries the [`State`] that the line itself sets up and follows what programs run in turn.
-//! Work is bounded by fuel and depth; what lies beyond is reported as opaque.
+//! Everything is walked: both sides of every operator, every branch, every substitution, functions whether called
+//! or not. The walk maintains the [`State`] of the line and follows what programs run in turn. Work is bounded by
+//! fuel and depth; anything beyond is reported as opaque.
 
 mod assign;
 mod carried;

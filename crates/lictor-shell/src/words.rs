@@ -1,3 +1,3 @@
-//! Lists of words that the reader looks for, from `programs/sets/words.yaml`.
+//! Lists of words that the analysis matches, from `programs/sets/words.yaml`.
 
 include!(concat!(env!("OUT_DIR"), "/words.rs"));

@@ -1,4 +1,4 @@
-//! The side that asks.
+//! The client side.
 
 use std::fs;
 use std::io::{self, Write as _};

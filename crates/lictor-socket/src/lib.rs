@@ -1,11 +1,12 @@
-//! JSON-RPC 2.0 over a Unix socket, one message a line: what `lictor rpc` speaks on standard input and output.
+//! JSON-RPC 2.0 over a Unix socket, one message per line: the protocol of `lictor rpc` on standard input and
+//! output.
 //!
-//! * [`Listener`] is the side of the guardian and of the server: one thread a connection, a bound on everything that the
-//!   other side can choose, and a graceful end. It knows who is on the other side ([`Peer`]).
-//! * [`Client`] is the thin side: no async runtime, one connection, a deadline. It only speaks to a socket that belongs
-//!   to its own user or to root.
+//! * [`Listener`] is the side of the guardian and of the server: one thread per connection, limits on everything
+//!   that the client controls, and a graceful shutdown. It knows the client's process ([`Peer`]).
+//! * [`Client`] is the client side: no async runtime, one connection, a deadline. It only connects to a socket
+//!   that belongs to its own user or to root.
 //!
-//! This crate moves messages and decides nothing.
+//! This crate transports messages and decides nothing.
 
 mod client;
 mod line;

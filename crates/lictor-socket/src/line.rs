@@ -1,4 +1,4 @@
-//! Reading lines that may never end.
+//! Reads lines with a length limit.
 
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::net::UnixStream;

@@ -1,4 +1,4 @@
-//! The side that answers.
+//! The server side.
 
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind, Write as _};

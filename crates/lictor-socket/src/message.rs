@@ -1,4 +1,4 @@
-//! What goes over the socket.
+//! The messages of the protocol.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

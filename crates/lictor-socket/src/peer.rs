@@ -1,4 +1,4 @@
-//! Who is on the other side of a socket, by the word of the kernel.
+//! The process on the other side of a socket, as reported by the kernel.
 
 use std::io;
 use std::os::unix::net::UnixStream;

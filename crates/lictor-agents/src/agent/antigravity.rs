@@ -1,7 +1,7 @@
 //! Antigravity CLI. The payload does not name its event, so the hook's command line has to.
 //!
-//! `ask` is not used: it is known to lose against `--dangerously-skip-permissions`, and nothing tells the hook that
-//! the flag is set. An answer of `{}` is a refusal, silence is not.
+//! `ask` is not used: it is overridden by `--dangerously-skip-permissions`, and the hook cannot detect that flag.
+//! An answer of `{}` is a refusal, silence is not.
 
 use serde_json::Value;
 

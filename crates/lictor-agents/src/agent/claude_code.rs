@@ -1,4 +1,4 @@
-//! Claude Code: the shape that others follow.
+//! Claude Code: the hook format that others follow.
 
 use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
 use crate::event::PermissionMode;

@@ -1,5 +1,6 @@
-//! Cline. Its hooks are programs in a directory, and what they refuse ends the run without a word to the model; a plugin can
-//! skip one call and say why. So Lictor has a plugin here, with the envelope and the answers of OpenCode's.
+//! Cline. Its hooks are programs in a directory, and a refusal ends the run without a message to the model; a
+//! plugin can skip one call with a reason. So Lictor uses a plugin here, with the envelope and the replies of
+//! OpenCode's.
 
 use super::opencode::{BLOCK, read, session};
 use crate::contract::{Moment, Row, TellForm};

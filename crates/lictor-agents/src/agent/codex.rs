@@ -1,4 +1,4 @@
-//! Codex CLI: Claude's shape with closed schemas. A field that is not in the schema, an `ask`, an `allow` that
+//! Codex CLI: Claude's format with closed schemas. A field that is not in the schema, an `ask`, an `allow` that
 //! changes nothing or an empty reason makes the run fail, and a failed run lets the action through.
 
 use crate::contract::{BlockForm, Moment, Row, TellForm};

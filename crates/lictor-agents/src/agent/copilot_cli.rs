@@ -1,5 +1,5 @@
-//! GitHub Copilot CLI. The case of the event's name in the settings picks the dialect: small names bring camelCase
-//! fields and Copilot's own tools, capital names bring snake_case fields and Claude's tool names.
+//! GitHub Copilot CLI. The case of the event's name in the settings selects the dialect: lower-case names give
+//! camelCase fields and Copilot's own tools, capitalised names give snake_case fields and Claude's tool names.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Crush: one event before a tool call, in `crush.json`, with exit code 2 or `deny` in JSON to stop it. Calls of subagents come
-//! to no hook. Written after its documents; its program was not run.
+//! Crush: one event before a tool call, in `crush.json`, with exit code 2 or `deny` in JSON to stop it. Calls of
+//! subagents reach no hook. Written from its documentation; the program was not run.
 
 use crate::contract::{BlockForm, Moment, Row};
 use crate::files::{At, GoverningFile, HomeDir, named_by, project};

@@ -1,5 +1,5 @@
-//! Cursor. Shell commands, server tools and file reads have events of their own besides the general one, and only the
-//! first two can put a question to a person.
+//! Cursor. Shell commands, server tools and file reads have their own events besides the general one, and only
+//! the first two can ask a person.
 
 use lictor_core::Action;
 use serde_json::{Map, Value, json};

@@ -1,4 +1,5 @@
-//! Factory's Droid: Claude's shape. Its JSON answers are known from third parties only; exit code 2 is documented.
+//! Factory's Droid: Claude's format. Its JSON answers are known from third parties only; exit code 2 is
+//! documented.
 
 use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::files::{At, GoverningFile, HomeDir, project};

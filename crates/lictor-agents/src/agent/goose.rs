@@ -1,5 +1,5 @@
-//! Goose: Claude's events in a plugin's `hooks.json`, with fields and names of its own. A refusal in JSON stops a call and
-//! sends the agent back; hooks after a call are not read. Calls of subagents come to no hook.
+//! Goose: Claude's events in a plugin's `hooks.json`, with its own fields and names. A refusal in JSON stops a
+//! call and sends the agent back; hooks after a call are not read. Calls of subagents reach no hook.
 
 use lictor_core::{Action, ActionKind};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Kilo, which grew out of OpenCode: the same plugins, tools and events, in directories of its own.
+//! Kilo, a fork of OpenCode: the same plugins, tools and events, in its own directories.
 
 use super::opencode::{EVENTS, TOOLS, event_name, family_files, read, session};
 use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};

@@ -1,5 +1,6 @@
-//! Kimi Code: Claude's events with a list of hooks in the person's own `config.toml`. Exit code 2 stops, and so does a refusal
-//! in JSON with exit code 0, of which the model reads the reason alone. Hooks after a tool call are not waited for.
+//! Kimi Code: Claude's events with a list of hooks in the person's own `config.toml`. Exit code 2 stops, and so
+//! does a refusal in JSON with exit code 0, of which the model reads only the reason. Hooks after a tool call are
+//! not awaited.
 
 use crate::contract::{BlockForm, Moment, Row};
 use crate::event::EventKind;

@@ -1,5 +1,5 @@
-//! OpenCode. It runs plugins, not processes; Lictor's plugin sends each call as `{hook, cwd, input, output}` and obeys the
-//! answer. The envelope is ours, so are the forms of answer.
+//! OpenCode. It runs plugins, not processes; Lictor's plugin sends each call as `{hook, cwd, input, output}` and
+//! obeys the answer. The envelope and the reply format are Lictor's own.
 
 use serde_json::Value;
 

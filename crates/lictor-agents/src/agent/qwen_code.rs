@@ -1,5 +1,5 @@
-//! Qwen Code: Claude's shape of hooks with Gemini CLI's tools. Exit code 2 stops in every version; a refusal in JSON is read
-//! only with exit code 0, and then the model reads the reason alone.
+//! Qwen Code: Claude's hook format with Gemini CLI's tools. Exit code 2 stops in every version; a refusal in JSON
+//! is read only with exit code 0, and then the model reads only the reason.
 
 use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
 use crate::event::{EventKind, PermissionMode};

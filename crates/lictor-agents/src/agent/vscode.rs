@@ -1,4 +1,4 @@
-//! Agents in VS Code: Claude's shape with VS Code's own tools.
+//! Agents in VS Code: Claude's format with VS Code's own tools.
 
 use super::copilot_cli;
 use crate::agent::Agent;

@@ -1,6 +1,6 @@
-//! What an agent makes of a hook's answer, written from the agents' contracts and not from how Lictor answers.
+//! How an agent interprets a hook's reply, written from the agents' contracts and not from Lictor's replies.
 //!
-//! A stand-in for the agents themselves: it also knows what they do with answers that Lictor never gives.
+//! A simulation of the agents: it also covers replies that Lictor never gives.
 
 use serde_json::{Map, Value};
 

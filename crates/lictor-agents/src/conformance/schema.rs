@@ -1,4 +1,4 @@
-//! What each agent accepts as an answer: `tests/schemas/`, whose readme says how to read it.
+//! The replies that each agent accepts: `tests/schemas/`, whose readme describes the format.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The one place of this crate that writes.
+//! The only place in this crate that writes files.
 
 use std::fs;
 use std::io::{self, Write};

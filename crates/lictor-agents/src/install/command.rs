@@ -1,4 +1,4 @@
-//! The command line that stands in an agent's settings.
+//! The hook's command line in an agent's settings.
 
 use std::path::{Path, PathBuf};
 

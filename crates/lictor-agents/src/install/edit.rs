@@ -1,4 +1,4 @@
-//! Editing settings in JSON: entries in, entries out, nothing else touched.
+//! Editing settings in JSON: adds and removes entries, changes nothing else.
 
 use std::path::Path;
 

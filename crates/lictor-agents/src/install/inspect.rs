@@ -1,4 +1,4 @@
-//! What hooks a settings file has, and what is wrong with Lictor's.
+//! The hooks in a settings file, and problems with Lictor's.
 
 use std::fmt;
 use std::path::Path;

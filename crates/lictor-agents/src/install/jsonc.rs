@@ -1,7 +1,7 @@
-//! JSON with comments as text: where everything stands, and edits that leave every other byte as it is.
+//! JSON with comments as text: positions, and edits that leave every other byte unchanged.
 //!
-//! Not by the tree of `jsonc-parser`, which takes as much room in the program: it spreads an object that stands on one line
-//! over several when something is added, and leaves it so when that is removed again.
+//! Not with the tree of `jsonc-parser`, which needs as much code in the binary: it splits a one-line object into
+//! several lines when something is added, and does not restore it when that is removed.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! How hooks stand in a settings file. The agents' own files fill this in.
+//! The layout of hooks in a settings file, as defined by each agent's file.
 
 use super::json::Json;
 

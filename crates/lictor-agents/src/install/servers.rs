@@ -1,4 +1,5 @@
-//! MCP servers in agents' own settings: which there are, and putting `lictor mcp run` before them, in place and back.
+//! MCP servers in agents' own settings: finds them, and wraps them with `lictor mcp run` or unwraps them, in
+//! place.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Hooks in TOML: a block of our own at the end of the file, between two lines that mark it.
+//! Hooks in TOML: a block at the end of the file, between two marker lines.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Claude Code: `projects/<directory>/<session>.jsonl`, one message a line, tool calls and their results among them.
+//! Claude Code: `projects/<directory>/<session>.jsonl`, one message per line, including tool calls and their
+//! results.
 
 use std::path::Path;
 

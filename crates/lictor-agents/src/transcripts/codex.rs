@@ -1,4 +1,4 @@
-//! Codex: `sessions/<year>/<month>/<day>/rollout-*.jsonl`. Newer ones wrap what older ones say bare.
+//! Codex: `sessions/<year>/<month>/<day>/rollout-*.jsonl`. Newer versions wrap the entries of older ones.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! What the fields of a tool hold that nobody described: statements, commands, code and addresses are judged as such. The
-//! name of a field says what it holds; where it does not, the text has to be one beyond doubt.
+//! Fields of tools without a description: statements, commands, code and URLs are judged as such. The name of a
+//! field indicates its content; otherwise the text must be unambiguous.
 
 use lictor_core::Action;
 use lictor_core::facts::{Effect, Facts, Opaque, OpaqueWhat, Reach};

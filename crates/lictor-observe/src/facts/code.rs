@@ -1,4 +1,4 @@
-//! `execute_code`: the code itself for the sandbox guard, and what it does as far as Lictor reads the language.
+//! `execute_code`: the code itself for the sandbox guard, and its effects as far as Lictor supports the language.
 
 use lictor_core::Action;
 use lictor_core::facts::{Access, Effect, Facts, OpaqueWhat};

@@ -1,4 +1,4 @@
-//! Tools that are described: their fields are judged for what they mean.
+//! Tools with a description: their fields are judged by their meaning.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What is asked of git's own files: whether something is lost, which files it knows.
+//! Facts from git's own files: whether something is lost, which files are tracked.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Tools of a server for git: each is judged as the command that it runs.
+//! Tools of git servers: each is judged as the command that it runs.
 
 use lictor_core::Action;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Trees that are sent to another machine with the secrets in them.
+//! Trees that are sent to another machine, and the secrets in them.
 
 use lictor_core::facts::{Access, Command, Effect, Existence, Facts, FlowSink, FlowSource};
 

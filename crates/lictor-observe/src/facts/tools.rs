@@ -1,4 +1,4 @@
-//! Tools that an agent gets from elsewhere. Those that look like a file system are judged like one.
+//! External tools of an agent. Those that look like a file system are judged like one.
 
 use std::borrow::Cow;
 

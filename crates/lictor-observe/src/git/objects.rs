@@ -1,4 +1,4 @@
-//! Commits and trees out of git's store, loose or packed, read without running git.
+//! Commits and trees from git's object store, loose or packed, read without running git.
 
 use std::io::Read as _;
 

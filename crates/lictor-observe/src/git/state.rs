@@ -1,7 +1,7 @@
-//! Whether git has everything that a file holds, read from the index without running git.
+//! Whether git has the whole content of a file, read from the index without running git.
 //!
-//! Running git would run what the repository configures: filters, monitors, hooks. The index says enough: what git
-//! last saw of each file, and which directories are as they were when a tree was last written.
+//! Running git would run what the repository configures: filters, monitors, hooks. The index is enough: it has
+//! git's last view of each file, and which directories are unchanged since a tree was last written.
 
 mod index;
 

@@ -1,4 +1,4 @@
-//! What could be created below a directory that would govern the agent.
+//! Governing files that could be created below a directory.
 
 use lictor_agents::files::At;
 

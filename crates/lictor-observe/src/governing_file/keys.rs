@@ -1,4 +1,4 @@
-//! The keys with which Lictor seals its record and a person's answers. Whoever reads them can forge both.
+//! The keys with which Lictor seals its record and a person's answers. Anyone who reads them can forge both.
 
 use super::STATE;
 use crate::observer::{Observer, Seen};

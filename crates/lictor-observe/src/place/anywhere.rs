@@ -1,4 +1,4 @@
-//! Files in directories that the line does not name: those that fit a pattern, and such as nobody knows.
+//! Files in directories that the line does not name: those that match a pattern, and unknown ones.
 
 use lictor_core::facts::Effect;
 use lictor_shell::{Arg, Cwd, Known, Operand};

@@ -1,4 +1,4 @@
-//! Globs: the part that is fixed, how much the rest stands for, and what it matches that matters.
+//! Globs: the fixed part, how much the rest matches, and the relevant matches.
 
 use lictor_core::facts::{Access, Place};
 use lictor_shell::Listed;

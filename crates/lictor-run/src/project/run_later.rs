@@ -1,5 +1,5 @@
-//! What is run later, outside of the sandbox, and lies in places that are writable inside: hooks and configuration of git
-//! that stand elsewhere, programs that are found by name, files that build tools run at every start.
+//! Files in writable places that are run later outside of the sandbox: git hooks and configuration in other
+//! places, programs on the search path, files that build tools run at every start.
 
 use std::env;
 use std::fs;

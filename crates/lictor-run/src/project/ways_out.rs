@@ -1,5 +1,5 @@
-//! Ways out of the sandbox that lie in the home directory: sockets of servers that run outside, and keys with which the
-//! person logs in to this very machine.
+//! Sandbox escapes in the home directory: sockets of servers that run outside, and keys with which the person
+//! logs in to this machine.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,5 @@
-//! Builtins that run something in the shell itself: `eval`, `source`, `trap`, `exec`, `command`, `builtin`.
+//! Builtins that run code or commands in the shell itself: `eval`, `source`, `trap`, `exec`, `command`,
+//! `builtin`.
 
 use lictor_core::facts::Effect;
 

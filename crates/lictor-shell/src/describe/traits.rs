@@ -1,4 +1,4 @@
-//! What is true of a program wherever it stands, for readers of whole lines: `is: takes-trees filters`.
+//! Properties of a program that hold for every call, for analyses of whole lines: `is: takes-trees filters`.
 
 /// Something that is true of every call of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Functions of standard libraries that act on the world, by their full names, from `programs/languages/*.yaml`.
+//! Functions of standard libraries with side effects, by their full names, from `programs/languages/*.yaml`.
 
 /// What a function does with its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

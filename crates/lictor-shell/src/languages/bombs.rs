@@ -1,4 +1,4 @@
-//! Values longer than any memory, in any language: `'x' * 10**12`, `"a" x 1e10`, `"a".ljust(2**34)`.
+//! Values that exceed any memory, in any language: `'x' * 10**12`, `"a" x 1e10`, `"a".ljust(2**34)`.
 
 /// From here on a single value counts as one that is made to fill memory.
 const TOO_LONG: f64 = 1e9;

@@ -1,5 +1,5 @@
-//! Code that does not parse. It would not run either, but our grammar may be wrong about that, and an agent that
-//! puts a shell command where code belongs meant the command.
+//! Code that does not parse. It probably would not run either, but our grammar may be wrong, and an agent that
+//! wrote a shell command in place of code meant the command.
 
 use lictor_core::facts::OpaqueWhat;
 

@@ -1,6 +1,7 @@
-//! Languages without a table of their own: calls that run or delete something, with literal arguments.
+//! Languages without their own table: calls that run or delete something, with literal arguments.
 //!
-//! The same few words do that nearly everywhere (`system("…")`, `exec.Command("rm", …)`, `remove_dir_all("…")`).
+//! The same function names are used in nearly all of them (`system("…")`, `exec.Command("rm", …)`,
+//! `remove_dir_all("…")`).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Loops without an end that only start processes or fill a disk, and shells for somebody elsewhere, in any language.
+//! Infinite loops that only start processes or fill a disk, and remote shells, in any language.
 
 use crate::call::Report;
 

@@ -1,9 +1,9 @@
-//! Functions that code defines and calls itself: what their parameters stand for, and what they return.
+//! Functions that the code itself defines and calls: the values of their parameters and results.
 //!
-//! The code is gone through more than once. Each time the calls of its own functions are noted with the values of their
-//! arguments; the next time these are what the parameters are bound to, so that values also reach a function through
-//! another one. Calls from within the function itself count the last time only: by then its parameters are known. It ends
-//! when a time brings nothing new, and all times together take no more steps than judging takes.
+//! The code is walked in several passes. Each pass records the calls of its own functions with the values of
+//! their arguments; the next pass binds the parameters to these, so that values also reach a function through
+//! another one. Recursive calls count in the last pass only: by then the parameters are known. The analysis ends
+//! at a fixed point, and all passes together take no more steps than judging.
 
 use std::collections::{BTreeMap, BTreeSet};
 

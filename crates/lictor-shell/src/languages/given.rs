@@ -1,5 +1,5 @@
-//! What reaches code from outside: the words behind it, and the names on its standard input. Where code changes files
-//! whose names it makes itself, those are the names that it can have them from.
+//! Inputs of code: the words after it, and the names on its standard input. If code changes files with computed
+//! names, the names can come from these.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Directories that code goes through, and which of their files it picks, as far as the text tells.
+//! Directories that code iterates over, and which of their files it selects, as far as the text shows.
 
 use crate::operand::Listed;
 

@@ -1,5 +1,5 @@
-//! Paths in code of languages that are not read: a secret that is named there is read, and what is named where the code
-//! writes is written.
+//! Paths in code of unsupported languages: a secret that is named there counts as read, and a path that is named
+//! where the code writes counts as written.
 
 use lictor_core::facts::Access;
 

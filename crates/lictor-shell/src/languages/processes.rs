@@ -1,4 +1,4 @@
-//! Code that lays hands on processes which it did not start: Lictor's, the agent's, or what started it.
+//! Code that manipulates processes which it did not start: Lictor's, the agent's, or its parent.
 
 use lictor_agents::launch;
 use lictor_core::facts::{GuardOff, OpaqueWhat};

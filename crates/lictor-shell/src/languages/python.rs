@@ -1,4 +1,4 @@
-//! Python, through its grammar: imports with aliases, constants carried through variables, calls by full name.
+//! Python, through its grammar: imports with aliases, constants propagated through variables, calls by full name.
 
 mod branches;
 mod effects;

@@ -1,9 +1,9 @@
-//! Whether a secret that code reads gets out of it: is printed, sent, written elsewhere, or given to a function of which
-//! nobody knows what it does with it.
+//! Taint analysis of secrets in code: whether a secret that the code reads is printed, sent, written elsewhere,
+//! or passed to an unknown function.
 //!
-//! Every text that names a secret counts as the secret itself, and so does every variable, object and function that
-//! anything made of it goes into. What is only asked about it (how long it is, whether it is there, which names it
-//! sets) is not the secret. Whatever is not understood lets it out.
+//! Every text that names a secret counts as the secret itself, and so does every variable, object and function
+//! that derived data flows into. Properties of it (its length, its existence, the names it sets) are not tainted.
+//! Constructs that are not understood count as a leak.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A scanner for languages that are read by their tokens: Perl, Ruby, PHP, Lua, awk.
+//! A scanner for languages that are analysed by their tokens: Perl, Ruby, PHP, Lua, awk.
 
 /// One token.
 #[derive(Debug, Clone, PartialEq, Eq)]

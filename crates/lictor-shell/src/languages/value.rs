@@ -1,4 +1,4 @@
-//! What is known of an expression's value.
+//! What is known about an expression's value.
 
 use std::collections::BTreeMap;
 

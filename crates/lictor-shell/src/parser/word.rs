@@ -1,4 +1,4 @@
-//! Words and what they are made of.
+//! Words and their parts.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Tools that build: what they are told to run by their words.
+//! Build tools: what their arguments make them run.
 
 use lictor_core::facts::Access;
 

@@ -1,4 +1,4 @@
-//! What descriptions of clusters leave open.
+//! Cluster tools: what their descriptions cannot express.
 
 use lictor_core::facts::{FlowSink, FlowSource};
 

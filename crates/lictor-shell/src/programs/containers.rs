@@ -1,4 +1,4 @@
-//! docker, podman, nerdctl and what runs in them.
+//! docker, podman, nerdctl and the commands that run in them.
 
 use lictor_core::facts::Privilege;
 

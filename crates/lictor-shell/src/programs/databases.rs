@@ -1,4 +1,4 @@
-//! Command lines of databases.
+//! Command line clients of databases.
 
 use lictor_core::facts::{Access, DatabaseEffect};
 

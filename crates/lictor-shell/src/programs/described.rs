@@ -1,4 +1,4 @@
-//! What a call of a described program does.
+//! Effects of a call of a described program.
 
 use lictor_core::facts::{
     Access, Cardinality, DatabaseEffect, Effect, FlowSink, FlowSource, GitEffect, GuardOff, OpaqueWhat,

@@ -1,5 +1,5 @@
-//! Ways out of programs that are no shells: a call that runs a command in the text of their own language, a line that
-//! starts with an exclamation mark.
+//! Shell escapes of programs that are not shells: a call that runs a command in the program's own language, or a
+//! line that starts with an exclamation mark.
 
 use super::report::joined;
 use crate::call::{Call, Report, Stdin};

@@ -1,4 +1,4 @@
-//! Tools that create, move, remove files or change who may use them.
+//! Tools that create, move or remove files or change their permissions.
 
 use lictor_core::facts::{Access, GuardOff, Privilege, ProcessEffect};
 

@@ -1,4 +1,4 @@
-//! `find` and `fd`: what is matched, and what is done with it.
+//! `find` and `fd`: what they match, and their actions on it.
 
 use lictor_core::facts::Access;
 

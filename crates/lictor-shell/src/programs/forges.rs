@@ -1,4 +1,4 @@
-//! What descriptions of forges leave open.
+//! Forge tools: what their descriptions cannot express.
 
 use lictor_core::facts::{Access, FlowSink, FlowSource, GitEffect};
 

@@ -1,4 +1,4 @@
-//! git: global options, aliases, and the commands that are not about the working tree, pushing or configuration.
+//! git: global options, aliases, and the commands that do not concern the working tree, remotes or configuration.
 
 mod config;
 mod grammar;

@@ -1,4 +1,4 @@
-//! What governs the agent, and commands that switch it off.
+//! Files and settings that govern the agent, and commands that disable them.
 
 use lictor_agents::launch::{self, Unchecked};
 use lictor_core::facts::{Effect, GuardOff, OpaqueWhat};

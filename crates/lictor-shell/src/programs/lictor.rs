@@ -1,4 +1,5 @@
-//! Lictor's own program, under whatever name it is started: reading is for everyone, deciding for people.
+//! Lictor's own program, under any name: agents may run commands that read, only people may run commands that
+//! decide.
 
 use lictor_agents::commands::{self, Audience};
 use lictor_agents::launch;

@@ -1,4 +1,4 @@
-//! Services on this machine that stand in for those of others: registries, feeds and emulators that somebody started here.
+//! Local services that replace remote ones: registries, feeds and emulators on this machine.
 
 use super::network::host_of;
 use crate::call::Call;

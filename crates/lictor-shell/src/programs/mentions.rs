@@ -1,6 +1,6 @@
-//! Words that may name files although nothing else is said of them: operands of programs that nobody described, values
-//! of options that say where something goes, strings in code. Whether one of them governs the agent or is watched is for
-//! whoever knows the machine: then somebody has to be asked.
+//! Words that may name files although no effect is known: operands of programs without a description, values of
+//! output options, strings in code. The observer decides whether one of them is a governing or watched file; then
+//! the action asks.
 
 use super::table::{Entry, Family};
 use crate::call::{Call, Stdin};

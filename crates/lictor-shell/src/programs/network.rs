@@ -1,4 +1,4 @@
-//! Tools that talk to other machines.
+//! Network tools.
 
 use lictor_core::facts::{Access, DatabaseEffect, FlowSink, FlowSource};
 

@@ -1,5 +1,5 @@
-//! How programs spell options: anywhere in argv or only in front, clustered and split short ones, values attached
-//! or separate, long ones with `=` and by unambiguous prefix, `--` as their end.
+//! The option syntax of programs: anywhere in argv or only in front, clustered and split short ones, values
+//! attached or separate, long ones with `=` and by unambiguous prefix, `--` as their end.
 
 use crate::describe::Style;
 use crate::operand::{Arg, Known};

@@ -1,4 +1,4 @@
-//! Text of PowerShell that its cmdlets alone do not explain. What these do is in `programs/windows.yaml`.
+//! PowerShell syntax beyond cmdlets. The cmdlets are described in `programs/windows.yaml`.
 
 use lictor_core::facts::{Access, FlowSink, FlowSource, OpaqueWhat};
 

@@ -1,4 +1,4 @@
-//! Tools that only look: readers, searchers, listers.
+//! Read-only tools: readers, searchers, listers.
 
 use lictor_core::facts::Access;
 

@@ -1,6 +1,6 @@
 //! Files that build tools and test runners run, when the line itself wrote them: `printf 'x:\n\trm …' > Makefile && make x`.
 //!
-//! Only the targets that are asked for are followed. Files that were there before are the project's own.
+//! Only the requested targets are followed. Files that existed before are the project's own.
 
 mod just;
 mod make;

@@ -1,4 +1,4 @@
-//! Short ways to say things in a [`Report`].
+//! Helpers for writing a [`Report`].
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Programs that hand out the files of a directory to whoever asks. A directory of secrets, or the whole home, is not
-//! meant for that.
+//! Programs that serve the files of a directory over the network. A directory with secrets, or the whole home
+//! directory, must not be served.
 
 use lictor_core::facts::{FlowSink, FlowSource};
 

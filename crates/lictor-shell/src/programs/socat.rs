@@ -1,4 +1,4 @@
-//! `socat`: two addresses, and what each of them opens, runs or talks to.
+//! `socat`: two addresses, and what each of them opens, runs or connects to.
 
 use lictor_core::facts::{Access, FlowSink, FlowSource};
 

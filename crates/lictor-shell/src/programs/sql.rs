@@ -1,4 +1,4 @@
-//! What SQL statements do: enough of a tokenizer to tell data from statements.
+//! Effects of SQL statements: a tokenizer that distinguishes data from statements.
 
 mod statement;
 

@@ -1,4 +1,4 @@
-//! `ssh`, `scp` and `sftp`: what they run here and there, and what they send.
+//! `ssh`, `scp` and `sftp`: what they run locally and remotely, and what they send.
 
 use lictor_core::facts::{Access, FlowSink, FlowSource};
 

@@ -1,4 +1,4 @@
-//! Which processes are listed and ended.
+//! Programs that list and kill processes.
 
 use lictor_core::facts::{GuardOff, ProcessEffect};
 

@@ -1,4 +1,4 @@
-//! The descriptions that are shipped, by name: compiled from `programs/*.yaml`.
+//! The shipped descriptions, by name: compiled from `programs/*.yaml`.
 
 mod slots;
 

@@ -1,5 +1,5 @@
-//! Programs that compute text from text. When their input is literal so is their output, which lets the reader see
-//! through `echo … | base64 -d | sh` and `$(printf …)`.
+//! Programs that compute text from text. If their input is literal so is their output, which makes it possible to
+//! follow `echo … | base64 -d | sh` and `$(printf …)`.
 
 use lictor_core::facts::Access;
 

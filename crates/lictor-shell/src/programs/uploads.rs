@@ -1,4 +1,4 @@
-//! Files that words name by a sign: `@file`, `field=@file`, `file://file`.
+//! Files that words name with a prefix: `@file`, `field=@file`, `file://file`.
 
 use super::secrets;
 use crate::call::{Call, Report};

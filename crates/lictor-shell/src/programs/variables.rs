@@ -1,4 +1,4 @@
-//! Variables of the environment through which programs run something else: `programs/sets/variables.yaml`.
+//! Environment variables that make programs run something else: `programs/sets/variables.yaml`.
 
 use lictor_core::facts::OpaqueWhat;
 

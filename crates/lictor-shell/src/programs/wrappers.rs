@@ -1,4 +1,4 @@
-//! Programs that run another program given as their own words.
+//! Programs that run another program, given in their arguments.
 
 use lictor_core::facts::{Access, GuardOff, Privilege};
 

@@ -1,5 +1,5 @@
-//! Trees that the line packed or copied, for what becomes of the copy. What lies in a tree only whoever looks knows: where
-//! a copy is sent, the tree is reported there as read by the command that took it.
+//! Data flow through copied trees: directories that the line packed or copied. Only the observer knows the files
+//! in a tree, so when a copy is sent out, the original tree is reported as read by the command that copied it.
 
 use lictor_core::facts::{Access, Effect};
 

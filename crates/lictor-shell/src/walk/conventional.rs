@@ -1,4 +1,4 @@
-//! Variables that everybody uses for the name of a program, a flag or a wrapper.
+//! Variables that conventionally hold the name of a program, a flag or a wrapper.
 
 use super::Walker;
 use crate::ast::{Item, Joint, Node, Part, Pipeline, Script, Word};

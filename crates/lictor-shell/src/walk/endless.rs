@@ -1,4 +1,4 @@
-//! Input and output without an end: a disk or a memory that fills up, processors that never rest.
+//! Endless input and output: commands that fill a disk or memory, or keep processors busy forever.
 
 use super::Walker;
 use crate::ast::{

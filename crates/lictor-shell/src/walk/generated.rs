@@ -1,6 +1,6 @@
-//! Files that are made from other files by programs: a template filled in, an old version taken out of git, what a
-//! script of the project prints. Running them is like running the project's own scripts. What the line itself says in
-//! its words is another matter: it is text of the line.
+//! Files that programs generate from other files: a filled template, an old version from git, the output of a
+//! project script. Running them is like running the project's own scripts. Text that the line itself contains is
+//! different: it is analysed as part of the line.
 
 use crate::ast::{Node, Word};
 use crate::describe::Trait;

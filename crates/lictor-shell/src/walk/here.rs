@@ -1,4 +1,4 @@
-//! What the line itself has changed, in front of what was there before it.
+//! The shell environment as changed by the line itself.
 
 use crate::reading::ShellEnv;
 use crate::state::{State, Value};

@@ -1,5 +1,5 @@
-//! Files that hold names of files: what a command is given through them. Such a list says nothing certain, because it may
-//! change before it is used; a name in it that governs or is watched is worth a question.
+//! Files that contain file names, which commands take as operands. Such a list is not certain, because it may
+//! change before it is used; a governing or watched file in it makes the action ask.
 
 use lictor_core::facts::{Access, Effect};
 

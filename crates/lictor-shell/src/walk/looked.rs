@@ -1,4 +1,5 @@
-//! Secrets that are looked at or used and not shown: counted, hashed, masked, reduced to their names, put into a variable.
+//! Secrets that are read or used but not shown: counted, hashed, masked, reduced to their names, put into a
+//! variable.
 
 use lictor_core::facts::{Access, Effect};
 

@@ -1,4 +1,5 @@
-//! What the line moved or linked: under its new name it is still what it was. Programs that take the place of others.
+//! Files that the line moved or linked, which keep their identity under the new name; and programs that replace
+//! others.
 
 use lictor_core::facts::{Access, Cardinality, Effect};
 

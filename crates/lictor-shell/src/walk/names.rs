@@ -1,4 +1,4 @@
-//! Names that the line gave a meaning: aliases and functions.
+//! Names that the line defines: aliases and functions.
 
 use super::simple::{Argv, positional};
 use super::{Output, Scene, Walker};

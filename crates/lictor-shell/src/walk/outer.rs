@@ -1,4 +1,4 @@
-//! What kind of program stands around another one.
+//! The kind of program that wraps another one.
 
 use crate::programs;
 

@@ -1,4 +1,4 @@
-//! Pipelines: what one command prints is what the next one reads.
+//! Pipelines: the output of one command is the input of the next.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Redirections: what they do to files, and what they mean for the command's input and output.
+//! Redirections: their effects on files, and on the command's input and output.
 
 use std::rc::Rc;
 

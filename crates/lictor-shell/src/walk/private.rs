@@ -1,5 +1,5 @@
-//! What is nobody else's business without being a secret: a home directory as a whole, personal folders, files of the
-//! system. Looking at it is ordinary; sending it away is not.
+//! Private data that is not secret: a whole home directory, personal folders, system files. Reading it is
+//! ordinary; sending it out is not.
 
 use lictor_core::facts::{Access, Effect};
 

@@ -1,4 +1,4 @@
-//! What programs leave behind in files, for what comes later on the line.
+//! Files that programs write, for later commands on the line.
 
 use lictor_core::facts::{Access, Effect};
 

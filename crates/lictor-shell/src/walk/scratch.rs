@@ -1,5 +1,5 @@
-//! What the line itself made: repositories it cloned, branches it started, copies and patches it kept. Throwing these
-//! away, or what they keep, loses nothing that was there before.
+//! What the line itself created: cloned repositories, new branches, copies and patches. Deleting these, or
+//! discarding what they preserve, loses nothing that existed before.
 
 use lictor_core::facts::{Access, Effect, GitEffect};
 

@@ -1,4 +1,4 @@
-//! What the form of a chain or a pipeline tells by itself: whether it succeeds, fails, or ends the line.
+//! What the syntax of a chain or a pipeline determines: for example whether it succeeds, fails, or ends the line.
 
 use crate::ast::{Compound, Node, Part, Pipeline, Word};
 

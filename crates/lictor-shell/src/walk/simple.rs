@@ -1,4 +1,4 @@
-//! Simple commands: from words to what the program does.
+//! Simple commands: from words to the program's effects.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Files that shells and git start with: what is added to them is run later, in every shell.
+//! Startup files of shells and git: text that is added to them runs later, in every shell.
 
 use lictor_core::facts::{Access, Command, Effect, GitEffect};
 

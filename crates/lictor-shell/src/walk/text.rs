@@ -1,4 +1,4 @@
-//! A text, from its letters to what it does: what to read it as, and what becomes of what no shell parses.
+//! Analyses a whole text: chooses its dialect, and handles text that no shell parses.
 
 use lictor_core::facts::{Effect, OpaqueWhat, ProcessEffect};
 

@@ -1,5 +1,5 @@
-//! Containers and databases that are there to be thrown away: they are called after a test, picked by a filter, lie in a
-//! temporary place, or the environment says that this is a test run.
+//! Disposable containers and databases: they are named after a test, selected by a filter, in a temporary place,
+//! or the environment indicates a test run.
 
 use lictor_core::facts::Effect;
 

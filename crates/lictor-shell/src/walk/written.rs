@@ -1,5 +1,5 @@
-//! Files that the line wrote and then runs under a name that is not simply theirs: by a glob, on another machine, or by
-//! the path that programs are looked for in.
+//! Files that the line wrote and then runs under another name: by a glob, on another machine, or through the
+//! search path.
 
 use std::rc::Rc;
 

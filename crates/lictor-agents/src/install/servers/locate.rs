@@ -1,4 +1,5 @@
-//! Where the command of each server stands in a file's text, and putting words before it without touching anything else.
+//! Locates the command of each server in a file's text, and inserts words before it without changing anything
+//! else.
 
 use std::ops::Range;
 

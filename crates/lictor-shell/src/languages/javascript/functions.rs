@@ -1,4 +1,4 @@
-//! Functions of the code itself, as JavaScript and TypeScript write them.
+//! Functions that the code defines, in JavaScript and TypeScript.
 
 use tree_sitter::Node;
 

@@ -1,4 +1,4 @@
-//! What a body mentions, without judging it.
+//! Collects what a body mentions, without judging it.
 
 use tree_sitter::Node;
 

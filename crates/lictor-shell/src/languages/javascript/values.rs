@@ -1,4 +1,4 @@
-//! What expressions stand for, and what calls return.
+//! Values of expressions, and results of calls.
 
 use tree_sitter::Node;
 

@@ -1,5 +1,5 @@
-//! What calls do that no table of functions says: methods of paths, connections and cursors, libraries that listen in,
-//! secrets given to whatever function.
+//! Effects of calls that are not in the tables of functions: methods of paths, connections and cursors, libraries
+//! that intercept input or traffic, secrets passed to any function.
 
 use lictor_core::facts::{Access, FlowSink, FlowSource};
 use tree_sitter::Node;

@@ -1,4 +1,4 @@
-//! Functions of the code itself, as Python writes them.
+//! Functions that the code defines, in Python.
 
 use tree_sitter::Node;
 

@@ -1,4 +1,4 @@
-//! What names stand for after imports.
+//! The meaning of names after imports.
 
 use tree_sitter::Node;
 

@@ -1,4 +1,4 @@
-//! What functions and methods return, as far as it can be worked out.
+//! Results of functions and methods, as far as they can be determined.
 
 use tree_sitter::Node;
 

@@ -1,4 +1,4 @@
-//! What expressions stand for.
+//! Values of expressions.
 
 use tree_sitter::Node;
 

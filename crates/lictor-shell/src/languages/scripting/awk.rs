@@ -1,4 +1,4 @@
-//! What awk does with other programs and files.
+//! Effects of awk on other programs and files.
 
 use lictor_core::facts::{Access, OpaqueWhat};
 

@@ -1,4 +1,4 @@
-//! What the arguments of a call stand for.
+//! Values of the arguments of a call.
 
 use super::Reader;
 use crate::languages::api::Api;

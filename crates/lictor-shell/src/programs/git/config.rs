@@ -1,4 +1,4 @@
-//! Configuration: what runs programs, what moves hooks, what is harmless.
+//! Git configuration: settings that run programs, settings that move hooks, harmless settings.
 
 use lictor_core::facts::{Access, GitEffect, GuardOff};
 

@@ -1,4 +1,4 @@
-//! How git's commands spell their options, by their descriptions.
+//! The option syntax of git's commands, from their descriptions.
 
 use super::super::options::{Grammar, Spelling};
 use super::super::table;

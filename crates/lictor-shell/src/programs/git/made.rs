@@ -1,4 +1,4 @@
-//! Repositories that other programs and libraries make: one above the project would take its place.
+//! Repositories that other programs and libraries create: one above the project would replace it.
 
 use lictor_core::facts::Access;
 

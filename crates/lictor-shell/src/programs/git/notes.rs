@@ -1,4 +1,4 @@
-//! Notes in which the end of the record is kept.
+//! The git notes that anchor the end of the record.
 
 use super::Git;
 use crate::operand::Arg;

@@ -1,4 +1,4 @@
-//! Talking to remotes.
+//! Commands that contact remotes.
 
 use lictor_core::facts::{Access, GitEffect};
 

@@ -1,4 +1,4 @@
-//! Commands that show files out of git's store, and where they put what they show.
+//! Commands that print files from git's object store, and where their output goes.
 
 use lictor_core::facts::{Access, GitEffect};
 

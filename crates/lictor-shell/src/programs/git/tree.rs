@@ -1,4 +1,4 @@
-//! Commands that change the working tree: what they throw away.
+//! Commands that change the working tree: what they discard.
 
 use lictor_core::facts::{Access, GitEffect};
 

@@ -1,4 +1,4 @@
-//! What commands of git change, from `git_verbs` in `programs/sets/words.yaml`.
+//! What git's commands change, from `git_verbs` in `programs/sets/words.yaml`.
 
 /// What a command of git changes in the repository that it runs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

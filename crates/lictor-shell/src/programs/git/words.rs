@@ -1,4 +1,4 @@
-//! The words of a git command, taken apart for whoever looks at the repository itself.
+//! The parsed arguments of a git command, for code that inspects the repository.
 
 use super::super::options::Options;
 use super::grammar;

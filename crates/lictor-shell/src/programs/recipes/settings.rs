@@ -1,5 +1,5 @@
-//! Settings of tools that run commands out of them: `tox.ini`, `build.ninja`, `.pre-commit-config.yaml`, and whatever else
-//! has a command behind a key.
+//! Settings files whose tools run commands from them: `tox.ini`, `build.ninja`, `.pre-commit-config.yaml`, and
+//! others with a command under a key.
 
 /// More lines than this are not looked at.
 const MOST: usize = 2000;

@@ -1,4 +1,4 @@
-//! Files of tasks in YAML, read by their lines: Taskfiles and playbooks.
+//! Task files in YAML, parsed line by line: Taskfiles and playbooks.
 
 use super::Rules;
 

@@ -1,4 +1,4 @@
-//! Whether a text is SQL. Words of a language begin with `delete` and `drop` as well: only what parses counts.
+//! Whether a text is SQL. Plain English can begin with `delete` or `drop` too, so only text that parses counts.
 
 use super::{LONGEST, Token, effect, tokens};
 

@@ -1,4 +1,4 @@
-//! The order in which the slots of the table of names are looked at. The build script fills the slots by it.
+//! The probe sequence of the hash table of names, shared with the build script that fills it.
 
 /// How many slots there are: about twice as many as names, so that few names share one.
 pub(crate) const COUNT: usize = 4096;
