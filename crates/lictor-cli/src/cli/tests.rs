@@ -1,4 +1,4 @@
-//! Every command has golden output and published JSON: a new one that has not fails here.
+//! Every command has golden output and a published JSON schema: a new command without them fails here.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,11 +25,11 @@ const NO_JSON: &[(&str, &str)] = &[
     ("help", "prints text"),
 ];
 
-/// What can be broken around a command: each has a golden file in which every command meets it.
+/// The broken environments of a command: each has a golden file that runs every command in it.
 const BROKEN: [&str; 6] =
     ["nothing-recorded", "damaged-store", "newer-store", "refused-policy", "unusable-state", "no-repository"];
 
-/// Commands that look neither at the project's policy nor at its record.
+/// Commands that read neither the project's policy nor its record.
 const ALOOF: &[&str] = &[
     "hook",
     "run",
@@ -139,7 +139,7 @@ fn every_help_fits_a_screen_and_shows_an_example() {
             group.get_after_help().is_some_and(|text| text.to_string().contains("Examples:"))
         });
         assert!(example, "`lictor {above} --help` shows no example");
-        // A longer line would be broken where it does not belong.
+        // A longer line would be wrapped in the wrong place.
         let own = command
             .get_after_help()
             .into_iter()
@@ -185,7 +185,7 @@ fn every_command_says_whom_it_is_for() {
     assert!(missing.is_empty(), "say in lictor-agents/src/commands.rs whom these are for: {missing:?}");
     let gone: Vec<_> = classified.difference(&leaves).collect();
     assert!(gone.is_empty(), "no such command any more: {gone:?}");
-    // What the design names as for people only, as far as it is a command here.
+    // The commands that the design reserves for people.
     for words in [
         "approve",
         "deny",
@@ -201,7 +201,7 @@ fn every_command_says_whom_it_is_for() {
     }
 }
 
-/// What the shell reader lets an agent run is the classification, whatever stands around the words.
+/// The shell analysis lets an agent run exactly the commands classified for agents, whatever wraps them.
 #[test]
 fn agents_may_run_what_is_for_agents_and_nothing_else() {
     let world = lictor_observe::FakeObserver::for_judging();

@@ -1,7 +1,7 @@
-//! Attacks on the guard itself, as data: every class of ways around it, with harmless twins, through real hook processes.
+//! Attacks on the guard itself, as data: every class of bypass, with harmless twins, through real hook processes.
 //!
-//! A case is one line that an agent wants to run, or one call of a tool. `for` multiplies a line by lists of words. What
-//! is expected is that it is stopped (blocked or asked about) or that it passes in silence.
+//! A case is one line that an agent wants to run, or one call of a tool. `for` multiplies a line by lists of
+//! words. The expectation is that it is stopped (block or ask) or passes silently.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -23,7 +23,7 @@ use crate::sandbox::Sandbox;
 #[expect(dead_code, reason = "shared with the tests of the commands")]
 mod sandbox;
 
-/// Red lines, for the rows that are about them: elsewhere they would stop what another rule must stop.
+/// Red lines, only for the rows about them: elsewhere they would stop actions that another rule must stop.
 const RED_LINES: &str = "version: 1\nboundaries:\n  red_line_files: [\"**/.env\"]\n";
 const ABOUT_RED_LINES: [u8; 3] = [2, 6, 23];
 
@@ -139,7 +139,7 @@ fn world(policy: &str) -> Sandbox {
     sandbox
 }
 
-/// What came of a call: the reason when it was stopped.
+/// The result of a call: the reason if it was stopped.
 fn stopped(sandbox: &Sandbox, at: usize, case: &Attack) -> Option<String> {
     let text = case.input.to_string();
     let filled = text
@@ -205,7 +205,7 @@ fn every_class_has_as_many_harmless_twins_as_attacks() {
     }
 }
 
-/// The reader takes values apart that are longer than any memory. Whatever it makes of them, with little memory it answers,
+/// Values that exceed any memory are analysed without materialising them: with little memory there is an answer,
 /// and the same as with much.
 #[test]
 fn lines_that_are_larger_than_memory_are_answered() {
@@ -258,7 +258,7 @@ fn lines_that_are_larger_than_memory_are_answered() {
     }
 }
 
-/// Files that never end or never answer, in the place of those that a hook reads or writes: it blocks, in time.
+/// Endless or blocking files in place of those that a hook reads or writes: the hook blocks the call in time.
 #[test]
 fn pipes_and_devices_in_the_place_of_files_hold_no_hook_up() {
     let payload = |sandbox: &Sandbox| {
@@ -289,14 +289,14 @@ fn pipes_and_devices_in_the_place_of_files_hold_no_hook_up() {
             assert_eq!(made.code, 0, "{made:?}");
             let hook = ["60", env!("CARGO_BIN_EXE_lictor"), "hook", "claude-code", "PreToolUse"];
             let run = sandbox.program("timeout", &hook, &payload(&sandbox));
-            // What is only a cache is made anew; without the rest nothing passes.
+            // A cache is recreated; without the other files everything is blocked.
             let expected: &[i32] = if file == "policy.bin" { &[0, 2] } else { &[2] };
             assert!(expected.contains(&run.code), "{file}, {way}: {run:?}");
         }
     }
 }
 
-/// A branch that holds other files that govern is asked about before git puts them into place; any other passes.
+/// A checkout of a branch with other governing files asks before git runs; any other passes.
 #[test]
 fn commits_with_other_governing_files_are_asked_about() {
     let sandbox = world("version: 1\n");
@@ -418,7 +418,7 @@ fn commits_with_other_governing_files_are_asked_about() {
     }
 }
 
-/// Files that govern and that git does not know: what tells git of them must not be followed by what takes them away.
+/// Untracked governing files: a line must not add them to git and then remove them.
 #[test]
 fn files_that_a_line_adds_are_not_taken_away_by_it() {
     let sandbox = Sandbox::bare();

@@ -1,4 +1,4 @@
-//! A scripted agent that does what it is told, and a scripted person who says yes.
+//! A scripted agent that follows every fix, and a scripted person who approves.
 
 use serde_json::{Value, json};
 
@@ -10,16 +10,16 @@ pub struct Agent<'a> {
     pub session: String,
 }
 
-/// What a stop led to.
+/// The consequence of a stop.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Way {
-    /// What was told to do worked.
+    /// The fix worked.
     On,
-    /// Only a person can do it, and that was said.
+    /// Only a person can act, and the message says so.
     Person,
-    /// What to do was told in words alone.
+    /// The fix is prose without a command.
     Words(String),
-    /// What was told to do was stopped too, or had no effect.
+    /// The fix was stopped too, or had no effect.
     Nowhere(String),
 }
 
@@ -63,7 +63,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Does what it is told after a stop, to the letter, or asks the person, who says yes.
+    /// Follows the fix after a stop literally, or asks the person, who approves.
     pub fn goes_on(&self, step: &str, run: &Run) -> Way {
         if run.code != 2 {
             let yes = self.sandbox.lictor(&["approve", "--all", "--yes"]);
@@ -95,14 +95,14 @@ pub fn stopped(run: &Run) -> bool {
     run.code == 2 || run.stdout.contains("\"ask\"") || run.stdout.contains("\"deny\"")
 }
 
-/// What the agent is told to do.
+/// The fix in the message.
 pub fn fix(run: &Run) -> String {
     let fix = run.stderr.split_once("How to go on: ").map(|(_, fix)| fix).unwrap_or_default();
     fix.split("More: ").next().unwrap_or_default().trim().to_owned()
 }
 
-/// The steps that a fix names: what stands in backticks, which is a file after the word `read`. What is to be tried again
-/// is no new step.
+/// The steps that a fix names: the text in backticks, which is a file after the word `read`. A retry is not a new
+/// step.
 pub fn steps(fix: &str) -> Vec<String> {
     let parts: Vec<&str> = fix.split('`').collect();
     let named = parts.chunks_exact(2).map(|pair| (pair[0].trim_end(), pair[1]));
@@ -112,7 +112,7 @@ pub fn steps(fix: &str) -> Vec<String> {
         .collect()
 }
 
-/// Everything that the agent or the person is told.
+/// All messages for the agent or the person.
 pub fn told(run: &Run) -> String {
     fn texts(value: &Value, all: &mut Vec<String>) {
         match value {
@@ -126,6 +126,6 @@ pub fn told(run: &Run) -> String {
     for line in run.stdout.lines() {
         texts(&serde_json::from_str(line).unwrap_or_default(), &mut all);
     }
-    // The longest text is the message; the others are words of the protocol.
+    // The longest text is the message; the others belong to the protocol.
     all.into_iter().max_by_key(String::len).unwrap_or_default()
 }

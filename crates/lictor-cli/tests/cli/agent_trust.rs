@@ -1,4 +1,4 @@
-//! `init` says "governed" only where the agent's own records say that it runs the hooks.
+//! `init` reports "governed" only if the agent's own records show that it runs the hooks.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -42,7 +42,7 @@ fn codex_is_governed_once_its_record_has_the_hashes() {
     let text = fs::read_to_string(&config).unwrap();
     assert!(text.starts_with("model = \"mine\"\n") && text.matches("sha256:1").count() == 1, "{text}");
 
-    // A person, or Codex after an update, takes the trust back.
+    // A person, or Codex after an update, revokes the trust.
     fs::write(&config, text.replace("sha256:1", "sha256:0")).unwrap();
     let doctor = sandbox.lictor(&["doctor"]);
     assert!(doctor.code != 0 && doctor.stdout.contains("nobody has trusted them"), "{doctor:?}");

@@ -1,4 +1,4 @@
-//! From a stopped decision to an exception, through hooks: every kind of rule, the smallest change, and back again.
+//! From a stopped decision to an exception, through hooks: every kind of rule, the smallest change, and its undo.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Run, Sandbox};
 
-/// What a hook of Claude Code gets for a call.
+/// The result of a Claude Code hook for a call.
 fn called(sandbox: &Sandbox, session: &str, call: &Value) -> Run {
     let mut fields = json!({"session_id": session});
     fields.as_object_mut().unwrap().extend(call.as_object().unwrap().clone());
@@ -41,7 +41,7 @@ bash_safety:
   blocked_patterns: ['make deploy']  # by hand
 ";
 
-/// Rules about what has to have happened before, for everybody and for one agent.
+/// Rules with prerequisites, for all agents and for one agent.
 const SEQUENCES: &str = "\
 version: 1
 tools:
@@ -71,7 +71,7 @@ fn policies(sandbox: &Sandbox) -> Vec<Option<String>> {
         .collect()
 }
 
-/// Every kind of call that something stops, and one beside it that has to stay stopped.
+/// Every kind of stopped call, and a similar one that must stay stopped.
 #[test]
 fn every_kind_of_stop_has_its_smallest_exception_and_a_way_back() {
     let sandbox = governed();
@@ -101,7 +101,7 @@ fn every_kind_of_stop_has_its_smallest_exception_and_a_way_back() {
     each_has_its_exception(&sandbox, &before, &cases);
 }
 
-/// What must have happened before has exceptions too, in the file that says it.
+/// Prerequisites have exceptions too, in the file that defines them.
 #[test]
 fn a_rule_about_the_past_is_lifted_for_one_command_file_or_value() {
     let sandbox = Sandbox::new();
@@ -162,7 +162,7 @@ fn where_no_exception_helps_the_way_is_named() {
     }
 }
 
-/// Each kind of rule that no exception lifts, with what answers it or where it stands.
+/// Each kind of rule that no exception lifts, with its answer or its location.
 #[test]
 fn what_no_exception_lifts_is_named_with_its_file_and_line() {
     let sandbox = Sandbox::new();
@@ -191,7 +191,7 @@ fn what_no_exception_lifts_is_named_with_its_file_and_line() {
         assert!(run.code == 1 && run.stderr.contains(said), "{call}: {run:?}");
         assert_eq!(run.stderr.contains("approve"), said.contains("approve"), "{call}: {run:?}");
     }
-    // What a session has used up is not used up in another.
+    // A limit that one session has used up is not used up in another.
     for _ in 0..2 {
         assert!(passes(&called(&sandbox, "s5", &bash("ls"))));
     }
@@ -223,7 +223,7 @@ fn the_policy_is_sound_after_an_exception_for_a_command() {
     assert!(checked.code == 0 && !checked.stdout.contains("on the PATH"), "{checked:?}");
 }
 
-/// What is about a file of the project goes to other machines by its place in the project.
+/// Exceptions for project files are exported with project-relative paths.
 #[test]
 fn exceptions_for_files_are_exported_or_named() {
     let sandbox = governed();
@@ -240,7 +240,7 @@ fn exceptions_for_files_are_exported_or_named() {
         exported.stdout.lines().any(|line| line.starts_with("at: ") && line.ends_with('Z')),
         "{exported:?}"
     );
-    // Taken over by somebody who has none of it.
+    // Imported by a person without these decisions.
     let other = governed();
     other.write("shared.yaml", &exported.stdout);
     assert!(!passes(&called(&other, "s1", &file(&other, "Read", "src/.env"))));
@@ -262,7 +262,7 @@ fn what_was_changed_since_stays_when_an_exception_is_taken_back() {
     let back = fs::read_to_string(sandbox.project().join("governance.yaml")).unwrap();
     assert!(back.contains("- src/red.txt\n") && back.contains("max_actions: 99"), "{back}");
     assert!(!passes(&called(&sandbox, "s2", &file(&sandbox, "Read", "src/red.txt"))));
-    // Without a number it is the newest that is still there.
+    // Without a number it is the newest remaining exception.
     assert_eq!(sandbox.lictor(&["allow", "2", "--yes"]).code, 0);
     let undone = sandbox.lictor(&["allow", "--undo"]);
     assert!(undone.code == 0 && undone.stdout.contains("exception for decision 2"), "{undone:?}");

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use crate::sandbox::{Run, Sandbox};
 use crate::terminal::Terminal;
 
-/// Something that asks by default: the program is not known before it runs.
+/// A command that asks by default: its program is unknown before it runs.
 const ASKS: &str = "$DEPLOY --to staging";
 
-/// A Bash call of an agent that nobody sits in front of.
+/// A Bash call of an unattended agent.
 fn unattended(sandbox: &Sandbox, command: &str) -> Run {
     sandbox.claude(
         "PreToolUse",
@@ -170,7 +170,7 @@ fn a_question_can_be_left_to_the_agents_own_prompt() {
     assert_eq!(unattended(&sandbox, ASKS).code, 2);
 }
 
-/// Two calls of one tool, and one with a path: what was answered can be told apart.
+/// Two calls of one tool, and one with a path: the answers can be distinguished.
 #[test]
 fn an_answer_shows_what_it_is_about() {
     let sandbox = Sandbox::new();
@@ -192,7 +192,7 @@ fn an_answer_shows_what_it_is_about() {
     }
 }
 
-/// What is said of a part is not said of the whole again.
+/// A point about a part is not repeated for the whole.
 #[test]
 fn one_fact_is_one_point() {
     let sandbox = Sandbox::new();

@@ -31,7 +31,7 @@ fn reading_creates_nothing() {
     assert!(!sandbox.home().join(".local").exists());
 }
 
-/// A session's id is what the agent says. It cannot begin a line of its own or paint anything.
+/// A session's id comes from the agent. It cannot start a new line or emit colours.
 #[test]
 fn an_id_with_line_breaks_stays_on_its_line() {
     let sandbox = Sandbox::new();

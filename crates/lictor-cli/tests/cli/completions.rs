@@ -71,7 +71,7 @@ fn every_command_explains_itself() {
         let help = sandbox.lictor(&["help", topic]);
         assert_eq!(help.code, 0, "{topic}: {help:?}");
         assert!(help.stdout.len() > 40, "{topic}: {help:?}");
-        // Notes flow; examples stand for themselves and have to fit.
+        // Notes are rewrapped; examples are not, and must fit.
         let examples = help.stdout.lines().filter(|line| line.starts_with("  lictor "));
         assert!(examples.clone().all(|line| line.chars().count() <= 80), "{topic}: {help:?}");
     }

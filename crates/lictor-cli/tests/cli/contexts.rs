@@ -1,4 +1,4 @@
-//! What called programs are given and may answer, and for whom rules are: through `lictor rpc`, as any program has it.
+//! Input and output of called programs, and `for` of rules: through `lictor rpc`, as for any program.
 
 use std::fs;
 

@@ -39,7 +39,7 @@ fn an_agent_reviews_by_token_and_nobody_in_its_name() {
         "{told}"
     );
 
-    // The plan was handed out again: the first token counts no more, and a guess never did.
+    // The plan was printed again: the first token is no longer valid, and a guess never was.
     for wrong in [token.as_str(), "0123456789abcdef0123456789abcdef"] {
         let refused = report(&sandbox, &plan, wrong, &["--clean"], "");
         assert_ne!(refused.code, 0, "{refused:?}");
@@ -62,7 +62,7 @@ fn an_agent_reviews_by_token_and_nobody_in_its_name() {
         "{blocked:?}"
     );
 
-    // Repaired and looked at again: clean lets the commit through.
+    // Fixed and reviewed again: a clean report lets the commit pass.
     sandbox.write("src/users.py", "import db\n\ndef find(name):\n    return db.run('select ?', name)\n");
     sandbox.program("git", &["add", "."], "");
     assert_eq!(gate().code, 2, "another tree, another review");
@@ -89,7 +89,7 @@ fn findings_without_a_council_block_unless_a_person_has_said_otherwise() {
     assert_eq!(sandbox.lictor(&[&args[..], &["--evidence", "src/users.py:1"]].concat()).code, 0);
     let gate = || sandbox.lictor(&["verdict", "gate", "--event", "pre-commit"]);
     assert_eq!(gate().code, 2);
-    // A repository cannot say so.
+    // A repository cannot set this.
     sandbox.write("governance.yaml", "version: 1\nfindings_without_council: note\n");
     assert_eq!(gate().code, 2);
     let own = sandbox.home().join(".config/lictor/governance.yaml");

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::sandbox::{Run, Sandbox};
 
-/// What a hook said about a command.
+/// A hook's decision about a command.
 fn said(run: &Run) -> &'static str {
     match (run.code, run.stdout.contains("\"ask\"")) {
         (0, false) => "pass",
@@ -14,7 +14,7 @@ fn said(run: &Run) -> &'static str {
     }
 }
 
-/// `a|b` in a word stands for either.
+/// `a|b` in a word means either.
 fn each(words: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in words.split(' ') {
@@ -531,7 +531,7 @@ fn the_examples_work_through_hooks() {
     assert_eq!(said(&sandbox.claude_bash("./deploy.sh staging --ticket OPS-7")), "pass");
 }
 
-/// Putting untracked files aside takes the policy with them, unless git knows or ignores it.
+/// Stashing untracked files removes the policy with them, unless git tracks or ignores it.
 #[test]
 fn stashing_untracked_files_never_takes_the_policy_away() {
     let sandbox = Sandbox::new();
@@ -555,8 +555,8 @@ fn stashing_untracked_files_never_takes_the_policy_away() {
     assert_eq!(code("git stash --all"), 0, "tracked files stay");
 }
 
-/// Putting back a work tree that holds nothing new loses nothing, and the fix for the other case is true: what was put
-/// aside first leaves such a tree behind.
+/// Restoring a work tree without changes loses nothing, and the fix for the other case works: after a stash the
+/// tree is such a tree.
 #[test]
 fn a_clean_work_tree_can_be_put_back() {
     const ALL: [&str; 7] = [

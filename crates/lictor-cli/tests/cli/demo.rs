@@ -1,6 +1,6 @@
 use crate::sandbox::Sandbox;
 
-/// The README's picture is made of this text, so it is the same on every machine.
+/// The README's picture is generated from this text, so it must be the same on every machine.
 #[test]
 fn the_demonstration_tells_its_story_and_leaves_nothing_behind() {
     let sandbox = Sandbox::bare();

@@ -1,5 +1,5 @@
-//! What users say about their own tools, through real hooks: tools that submit tasks, verbs and objects of one's own,
-//! and commands that an agent says nothing about.
+//! Users' descriptions of their own tools, through real hooks: tools that submit tasks, own verbs and objects,
+//! and commands whose outcome an agent does not report.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn done(sandbox: &Sandbox, tool: &str, input: &Value) {
     assert_eq!(sandbox.claude("PostToolUse", fields).code, 0);
 }
 
-/// Why a call was stopped; nothing for one that passed.
+/// Why a call was stopped; empty for one that passed.
 fn refusal(run: &Run) -> String {
     if run.code == 0 && run.stdout.is_empty() {
         String::new()
@@ -60,7 +60,7 @@ budget: {max_tasks: 2}
     refused(json!({}), "task");
     assert_eq!(refusal(&submit(report.clone())), "");
     done(&sandbox, "mcp__queue__submit", &report);
-    // Of two tasks that may be submitted this is the last one, which is said.
+    // This is the last of two allowed tasks, and the message says so.
     let deploy = json!({"job": {"type": "deploy"}, "ticket": "OPS-1"});
     let last = submit(deploy.clone());
     assert!(last.code == 0 && !last.stdout.contains("deny"), "{last:?}");
@@ -116,7 +116,7 @@ policies:
     let sandbox = governed(&user.replace("effect: block", "effect: inform"), other);
     let told = call(&sandbox, "mcp__ml__promote", &json!({"name": "m"}));
     assert!(told.code == 0 && !told.stdout.contains("deny"), "{told:?}");
-    // A word that nobody declared is an error with the way to declare it.
+    // An undeclared word is an error with the way to declare it.
     let sandbox = governed("version: 1\ndescribe: {tools: {x: {verb: promote, object: file}}}\n", "");
     let checked = sandbox.lictor(&["check"]);
     assert!(checked.code != 0 && checked.stdout.contains("describe: {verbs: [promote]}"), "{checked:?}");

@@ -41,7 +41,7 @@ fn what_init_installs_is_proven_to_block() {
         run.stdout.contains("the commit gate is in place") && run.stdout.contains("no problems"),
         "{run:?}"
     );
-    // The canary is nobody's business: nothing of it is on the person's record.
+    // The canary leaves nothing on the person's record.
     assert_eq!(sandbox.lictor(&["audit", "tail"]).code, 1);
 }
 
@@ -71,7 +71,7 @@ fn every_agent_that_init_knows_is_proven_to_block() {
             run.stdout.lines().any(|line| line.starts_with("ok") && line.contains(&format!(": {agent} ")));
         assert!(proven, "{agent}: {run:?}");
     }
-    // No event that stands before a call is left out, those for the tools of servers included.
+    // Every pre-call event is covered, including those for server tools.
     let proven: BTreeSet<&str> = run
         .stdout
         .lines()
@@ -82,7 +82,7 @@ fn every_agent_that_init_knows_is_proven_to_block() {
     for agent in Agent::ALL.into_iter().filter(|agent| agents.contains(&agent.name())) {
         for slot in slots(agent).filter(|slot| slot.moment() == Moment::PreTool) {
             let name = format!("{agent} {}", slot.event_name());
-            // What the editor reads for completions is no call of an agent: `init` installs no hook for it.
+            // Reads for editor completions are not agent calls: `init` installs no hook for them.
             if name == "cursor beforeTabFileRead" {
                 continue;
             }
@@ -96,7 +96,7 @@ fn every_agent_that_init_knows_is_proven_to_block() {
 #[test]
 fn a_hook_that_does_not_block_is_found_out() {
     let sandbox = governed();
-    // A program of the right name that says yes to everything.
+    // A program with the right name that allows everything.
     let fake = sandbox.home().join("lictor");
     let script =
         "#!/bin/sh\n[ \"$1\" = --version ] && echo lictor 0.0.1\ncase \"$*\" in *--confirm) exit 80;; esac\n";
@@ -186,7 +186,7 @@ fn lictor_before_an_mcp_server_is_proven_to_refuse() {
     let told = |words: &str| assert!(run.stdout.contains(words), "{words}: {run:?}");
     told("a forbidden request was refused");
     told("only hooks govern it");
-    // What only passes everything on is not Lictor, whatever its name.
+    // A program that only forwards everything is not Lictor, whatever its name.
     let script = "#!/bin/sh\nexec cat\n";
     let other = sandbox.project().join("lictor");
     fs::write(&other, script).unwrap();

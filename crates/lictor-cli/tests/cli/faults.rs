@@ -1,4 +1,4 @@
-//! Faults of Lictor's own: a block that the agent obeys, neutral to the agent, plain to the person.
+//! Internal faults: a block that the agent obeys, without details for the agent, with details for the person.
 
 use lictor_agents::conformance::{Obeyed, obey};
 use lictor_agents::{Agent, Moment, Rendered, slots};
@@ -14,7 +14,7 @@ fn id_in(said: &str) -> &str {
     rest.split_whitespace().next().unwrap()
 }
 
-/// What the agent reads says nothing about the inside; what the person reads does.
+/// The agent's message has no internal details; the person's has.
 fn neutral(sandbox: &Sandbox, run: &Run, inside: &str) {
     assert_eq!(run.code, 2, "{run:?}");
     let said = &run.stderr;
@@ -96,7 +96,7 @@ fn a_rule_that_blocks_still_says_what_why_and_how_to_go_on() {
     for told in ["pushing is for people", "open a pull request", "lictor explain 2"] {
         assert!(run.stderr.contains(told), "{told}: {run:?}");
     }
-    // The same check cannot be carried out on a call without a command.
+    // The same check fails on a call without a command.
     let run = sandbox.claude("PreToolUse", json!({"tool_name": "Read", "tool_input": {"file_path": "a"}}));
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.stderr.contains("the check `no_push` could not be carried out"), "{run:?}");

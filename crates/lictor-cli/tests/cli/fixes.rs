@@ -1,5 +1,5 @@
-//! Every rule of every pack in a scratch repository, through real hooks: what a stop tells the agent to do is done, to the
-//! letter, and has to work, or it says that a person has to act.
+//! Every rule of every pack in a scratch repository, through real hooks: the fix of each stop is followed
+//! literally and must work, or state that a person has to act.
 
 use std::thread;
 
@@ -13,7 +13,7 @@ use crate::sandbox::Sandbox;
 struct Case {
     rule: String,
     example: String,
-    /// What following the fix looks like where that names no command.
+    /// An example of following the fix, if it names no command.
     then: Vec<String>,
 }
 
@@ -47,13 +47,13 @@ fn scratch(pack: &str) -> Sandbox {
     assert_eq!(init.code, 0, "{}", init.stderr);
     sandbox.program("git", &["add", "-A"], "");
     sandbox.program("git", &["-c", "user.email=a@b", "-c", "user.name=a", "commit", "-qm", "x"], "");
-    // Work of a person that is not committed: what would throw it away is stopped.
+    // Uncommitted work of a person: commands that would discard it are stopped.
     sandbox.write("README.md", "a person's text\n");
     sandbox.write("src/app.py", "a = 2\n");
     sandbox
 }
 
-/// The rules whose fix leads nowhere, and those that did not stop their example here.
+/// The rules whose fix does not work, and those that did not stop their example here.
 fn followed(pack: &str) -> (Vec<String>, Vec<String>) {
     let (mut nowhere, mut quiet) = (Vec::new(), Vec::new());
     let sandbox = scratch(pack);

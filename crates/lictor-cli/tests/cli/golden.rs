@@ -1,6 +1,6 @@
-//! What every command prints: in the usual case, with nothing to show, and for every kind of error.
+//! The output of every command: in the usual case, without data, and for every kind of error.
 //!
-//! A file `golden/<command>.txt` is a list of sessions and at the same time what they must print:
+//! A file `golden/<command>.txt` is a list of sessions with their expected output:
 //!
 //! - `# words` begins a case: an empty home, a fresh repository, nobody at the terminal;
 //! - `% command` sets something up and must succeed; what it prints is not shown;
@@ -8,10 +8,10 @@
 //!   standard output, `! ` before what it prints on standard error;
 //! - `> ` continues a command.
 //!
-//! Time stands still at a known second and moves on by one with each command. What differs from run to run is put in
-//! words: places, digests, how long reviewers took. What is printed with `--json` must fit the schema that
-//! `lictor schema --output` publishes. `SNAPSHOTS=overwrite cargo test -p lictor-cli --test cli golden` writes the files
-//! anew; the diff is what a reviewer looks at.
+//! Time starts at a known second and advances by one with each command. Values that differ between runs are
+//! replaced by placeholders: paths, digests, durations of reviewers. Output with `--json` must match the schema
+//! that `lictor schema --output` publishes. `SNAPSHOTS=overwrite cargo test -p lictor-cli --test cli golden`
+//! rewrites the files; review the diff.
 #![cfg(debug_assertions)]
 
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ use snapbox::{Assert, Data};
 use crate::json_schema;
 use crate::sandbox::{Run, Sandbox};
 
-/// What sessions may use besides `lictor`.
+/// Helpers of sessions besides `lictor`.
 const PRELUDE: &str = r#"
 state() { find ~/.local/state/lictor -name lictor.db -printf '%h\n'; }
 waiting() { lictor approvals --json | sed -n 's/^    "id": "\(.*\)",$/\1/p'; }
@@ -80,7 +80,7 @@ fn cases(text: &str) -> Vec<Case> {
     cases
 }
 
-/// The file as it would be if everything were right.
+/// The file with the actual output.
 fn told(text: &str, name: &str) -> String {
     let schemas = Schemas::default();
     let mut out = String::new();
@@ -179,7 +179,7 @@ struct Schemas {
 }
 
 impl Schemas {
-    /// What is printed for programs has the published form; a command that fails prints none of it.
+    /// JSON output matches the published schema; a failed command prints none.
     fn check(&self, sandbox: &Sandbox, command: &str, run: &Run, name: &str) {
         let words: Vec<&str> = command.split_whitespace().collect();
         let [first, command_words @ ..] = words.as_slice() else { return };
@@ -228,7 +228,7 @@ fn every_command_prints_what_it_printed() {
         fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     assert!(files.len() > 40, "{files:?}");
-    // Two at a time: the commands themselves are short, what takes long is starting them.
+    // Two at a time: the commands are short, starting them takes most of the time.
     let half = files.len().div_ceil(2);
     let wrong: Vec<String> = thread::scope(|scope| {
         let halves: Vec<_> = files.chunks(half).map(|files| scope.spawn(|| check_all(files))).collect();

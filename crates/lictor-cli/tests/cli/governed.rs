@@ -1,4 +1,5 @@
-//! Who started a hook, told from the processes above it. The agent is a shell by another name, as the kernel sees it.
+//! Which process started a hook, determined by its ancestors. The agent is a shell under another name, as the
+//! kernel sees it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -76,7 +77,7 @@ fn what_plugins_run_in_stands_for_the_agent_that_started_it() {
     assert!(run.stdout.contains("other 2"), "another script is a tool call's: {run:?}");
 }
 
-/// How each command that is for people is typed so that it would do something.
+/// An effective command line for each command that is for people.
 const PEOPLE: &[(&str, &str)] = &[
     ("allow", "--yes"),
     ("approve", "--all --yes"),

@@ -1,5 +1,5 @@
-//! A scripted agent under tool policies, feedback and the stop gate. Every step is a hook process of its own; the
-//! time is what the script says.
+//! A scripted agent under tool policies, feedback and the stop gate. Every step is a separate hook process; the
+//! script sets the time.
 
 use std::cell::Cell;
 use std::fs;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Run, Sandbox};
 
-/// A Claude Code that does what the test says.
+/// A Claude Code that the test drives.
 struct Agent {
     sandbox: Sandbox,
     /// Milliseconds.
@@ -16,12 +16,12 @@ struct Agent {
     calls: Cell<u32>,
 }
 
-/// What became of a call that the agent tried.
+/// The result of a call.
 #[derive(Debug)]
 enum Call {
-    /// The hook said no, and why.
+    /// The hook refused it, with a reason.
     Blocked(String),
-    /// It ran; what the agent was told afterwards.
+    /// It ran; the message to the agent afterwards.
     Ran(String),
 }
 
@@ -115,7 +115,7 @@ impl Agent {
         self.hook("UserPromptSubmit", json!({"prompt": "go on"})).stdout
     }
 
-    /// Wants to stop; what it is told to go on with, if it has to.
+    /// Requests to stop; the missing parts, if it is sent back.
     fn stop(&self) -> Option<String> {
         self.stop_with(json!({"stop_hook_active": false}))
     }
@@ -135,7 +135,7 @@ impl Agent {
         self.sandbox.lictor(&["session", "show", "s1", "--json"]).json()["state"].clone()
     }
 
-    /// What came of the newest wish to stop, in state and in the log.
+    /// The result of the latest request to stop, in state and in the log.
     fn outcome(&self) -> Value {
         let last = self.state()["completion"]["last"].clone();
         let query = ["audit", "query", "--kind", "stop.checked", "--json"];
@@ -249,7 +249,7 @@ fn an_agent_that_hands_in_its_answer_too_early_hears_so_at_once() {
     let told = run.json()["hookSpecificOutput"]["additionalContext"].clone();
     let told = told.as_str().unwrap_or_default();
     assert!(told.contains("not finished") && told.contains("report.md"), "{run:?}");
-    // Looking is no round of the stop gate.
+    // A check without a stop is not a round of the stop gate.
     let reason = agent.stop().unwrap();
     assert!(reason.contains("round 1 of 6"), "{reason}");
     agent.sandbox.write("report.md", "done\n");
@@ -312,7 +312,7 @@ fn progress_is_rewarded_until_the_rounds_are_used_up() {
     let agent = Agent::new(policy);
     assert!(agent.stop().unwrap().contains("3 required output file(s) not found: a, b, c"));
     agent.sandbox.write("a", "1");
-    // Saying that no hook is at work does not begin anew.
+    // Reporting no active hook does not reset the rounds.
     assert!(agent.stop().unwrap().contains("2 required"));
     agent.sandbox.write("b", "1");
     assert_eq!(agent.stop(), None);
@@ -428,7 +428,7 @@ fn a_subagent_has_its_own_gate() {
     assert!(agent.stop().unwrap().contains("report.md"), "and the main agent its own");
 }
 
-/// A run that does not count is explained by what became of it, with a way on that helps.
+/// A run that does not count is explained by its outcome, with a fix that helps.
 #[test]
 fn why_a_command_did_not_count_is_the_cause_that_was_seen() {
     let policy = "version: 1\ntools: {require_first: {bash(\"git push\"): [bash(\"cargo test\")]}}\n";

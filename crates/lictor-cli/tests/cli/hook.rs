@@ -150,7 +150,8 @@ fn one_call_seen_through_two_hooks_counts_once() {
     assert_eq!(state["state"]["action_count"], 1, "{state}");
 }
 
-/// `cd` is no way out: the policy of the session's first directory goes along, and one that lies elsewhere is heard too.
+/// `cd` does not bypass a policy: that of the session's first directory still applies, and one at the new place
+/// applies too.
 #[test]
 fn a_session_keeps_the_policy_that_it_began_with() {
     let sandbox = Sandbox::new();
@@ -178,7 +179,8 @@ fn a_session_keeps_the_policy_that_it_began_with() {
     assert_eq!(state["state"]["block_count"], 3, "one record for one session: {state}");
 }
 
-/// What the policy of another project asks is asked where the agent can ask, and else leads to a session there.
+/// A question of another project's policy is asked if the agent can ask; otherwise the message suggests a session
+/// there.
 #[test]
 fn a_question_of_another_projects_policy_can_be_answered() {
     let sandbox = Sandbox::new();

@@ -138,7 +138,7 @@ fn commits_carry_the_end_of_the_log() {
     assert_eq!(verified.code, 0, "{verified:?}");
     assert!(verified.stdout.contains("refs/notes/lictor"), "{verified:?}");
 
-    // The record is thrown away and begun anew: the note tells.
+    // The record is deleted and restarted: the note shows it.
     let state = sandbox.home().join(".local/state/lictor");
     for entry in fs::read_dir(&state).unwrap() {
         let path = entry.unwrap().path();
@@ -289,7 +289,7 @@ fn hooks_never_run_a_program_that_may_be_gone_tomorrow() {
     }
 }
 
-/// Copilot CLI and VS Code read one file, which is there as long as it was asked for by one of them.
+/// Copilot CLI and VS Code read one file, which stays as long as one of them needs it.
 #[test]
 fn a_file_that_two_agents_read_stays_until_the_last_of_them_is_uninstalled() {
     let sandbox = Sandbox::bare();
@@ -331,7 +331,7 @@ fn uninstall_takes_lictor_out_of_the_other_work_trees_and_names_what_is_committe
     assert!(done.stdout.contains("are in git's commits too: clones"), "{done:?}");
 }
 
-/// The starter says what the project at hand is tested by, and `check` has nothing against it.
+/// The starter names this project's test command, and `check` reports no problems.
 #[test]
 fn a_starter_looks_at_what_is_there() {
     for (files, test) in [

@@ -1,4 +1,4 @@
-//! As much of JSON Schema as the published schemas use. What it does not know it refuses.
+//! The subset of JSON Schema that the published schemas use. Unknown keywords are refused.
 
 use serde_json::{Map, Value};
 

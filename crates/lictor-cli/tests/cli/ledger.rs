@@ -143,7 +143,7 @@ fn git_itself_is_stopped_and_every_way_around_is_noticed() {
         run.stderr.contains("[HIGH] SQL injection") && run.stderr.contains("lictor verdict clear"),
         "{run:?}"
     );
-    // The fix is not staged; `-a` and the path take it along.
+    // The fix is not staged; `-a` and the path include it.
     sandbox.write("src/users.py", &USERS.replace("'select ' + name", "'select ?', name"));
     assert_ne!(git(&sandbox, &["commit", "-qm", "x"]).code, 0);
     let run = git(&sandbox, &["commit", "-qam", "fixed"]);
@@ -161,7 +161,7 @@ fn git_itself_is_stopped_and_every_way_around_is_noticed() {
     git(&sandbox, &["init", "-q", "--bare", "../remote.git"]);
     let run = git(&sandbox, &["push", "-q", "../remote.git", "main"]);
     assert!(run.code != 0 && run.stderr.contains("[gate] pre-push BLOCK"), "{run:?}");
-    // Waived by somebody: on it goes.
+    // Waived: the commit passes.
     let id =
         sandbox.lictor(&["verdict", "show", "--plan-hash", "abc123", "--json"]).json()["findings"][0]["id"]
             .as_str()
@@ -229,7 +229,7 @@ fn what_a_reviewer_reads_is_pinned_where_the_policy_says_it() {
     let run = sandbox.lictor(&["trust", "--yes"]);
     assert!(run.code == 0 && run.stdout.contains("--- scripts/rules.sh"), "{run:?}");
     assert_eq!(sandbox.lictor(&["verdict", "gate"]).code, 0);
-    // What it does not read may change; what it reads may not.
+    // Files that it does not read may change; files that it reads may not.
     sandbox.write("src/more.py", "x = 1\n");
     git(&sandbox, &["add", "."]);
     assert_eq!(sandbox.lictor(&["verdict", "gate"]).code, 0);
@@ -345,7 +345,7 @@ fn an_agent_is_told_before_it_commits_what_is_flagged() {
         assert!(run.stderr.contains("HIGH SQL injection at src/users.py:4"), "{run:?}");
     }
     sandbox.write("src/users.py", "fine\n");
-    // Staged as it was, repaired in the work tree: only what takes the repair along may go.
+    // Staged unfixed, fixed in the work tree: only a commit that includes the fix passes.
     assert_eq!(sandbox.claude_bash("git commit -m x").code, 2);
     for command in ["git commit -am x", "git add -A && git commit -m x", "git am --abort", "git revert HEAD"]
     {

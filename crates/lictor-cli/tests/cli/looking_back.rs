@@ -1,4 +1,4 @@
-//! What `log` and `replay --transcripts` show of many sessions and several projects.
+//! `log` and `replay --transcripts` with many sessions and several projects.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `lictor mcp run` as a process: what its server gets, what it survives, and how it ends.
+//! `lictor mcp run` as a process: its server's environment, robustness, and termination.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

@@ -1,5 +1,5 @@
-//! What people get wrong in a policy: each mistake is one message, at its place, with what to write instead. The mistakes
-//! and the words are in `mistakes.jsonl`.
+//! Common mistakes in a policy: each gives one message, at its place, with a correction. The mistakes and
+//! messages are in `mistakes.jsonl`.
 
 use std::process::Command;
 
@@ -57,7 +57,7 @@ fn every_mistake_is_named_once_at_its_place_with_a_way_on() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n----\n"));
 }
 
-/// What people mistype on the command line: what they probably meant, or what to write.
+/// Typos on the command line get a suggestion.
 #[test]
 fn every_wrong_word_is_answered_with_a_way_on() {
     let sandbox = Sandbox::bare();

@@ -1,6 +1,6 @@
-//! A month with Lictor: a scripted agent works through sessions from `month.jsonl`, each step through real hooks, and does
-//! what it is told when it is stopped; a scripted person says yes to what is asked. Counted are interruptions, dead ends and
-//! long messages. The figures are in docs/benchmarks.md.
+//! A month with Lictor: a scripted agent works through sessions from `month.jsonl`, each step through real hooks,
+//! and follows the fix when it is stopped; a scripted person approves every question. The test counts
+//! interruptions, dead ends and long messages. The figures are in docs/benchmarks.md.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const MONTH: usize = 300;
 /// A message has at most so many lines.
 const LINES: usize = 5;
 
-/// What sessions come to.
+/// The result of sessions.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Month {
     sessions: usize,
@@ -41,7 +41,7 @@ fn steps(script: &Value, number: usize) -> Vec<String> {
     steps.map(|step| step.as_str().unwrap().replace("{n}", &number.to_string())).collect()
 }
 
-/// What so many sessions have to come to, by what the scripts say.
+/// The expected result of this many sessions, from the scripts.
 fn expected(count: usize) -> Month {
     let scripts = scripts();
     let mut month = Month::default();
@@ -132,7 +132,7 @@ fn a_whole_month() {
     assert_eq!(month, expected(MONTH));
 }
 
-/// The page says what the scripts say, which the runs are held to: a month that gets worse has to be published.
+/// The page has the figures of the scripts, which the runs must match: a worse month has to be published.
 #[test]
 fn the_figures_of_the_month_are_in_the_docs() {
     let scripts = scripts();

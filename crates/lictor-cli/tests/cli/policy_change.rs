@@ -1,4 +1,4 @@
-//! A policy that changes while a session runs: what is stricter holds at once, what is laxer waits.
+//! A policy that changes while a session runs: stricter rules apply at once, relaxed rules wait.
 
 use std::fs;
 
@@ -116,7 +116,7 @@ fn more_changes_than_can_be_remembered_wait_for_a_person() {
     }
     assert_eq!(bash(&sandbox, "s1", "make 7").code, 2);
     forbid(&sandbox, "make 17");
-    // The change itself is noticed while this is judged, so that it is known from the next call on.
+    // The change is detected during this call, so it is known from the next call on.
     bash(&sandbox, "s1", "ls");
     assert_eq!(bash(&sandbox, "s1", "ls").code, 2);
     let told = sandbox.lictor(&["explain"]).stdout;
@@ -238,7 +238,7 @@ fn a_new_rule_knows_what_happened_before_it() {
     assert_eq!(bash(&sandbox, "s1", "cargo test").code, 0);
     done(&sandbox, "s1", "cargo test");
     assert_eq!(bash(&sandbox, "s2", "cargo doc").code, 0);
-    // Judged before the change, over only after it.
+    // Judged before the change, finished after it.
     assert_eq!(bash(&sandbox, "s3", "cargo test").code, 0);
     sandbox.write(
         "governance.yaml",

@@ -1,4 +1,4 @@
-//! What takes longer than a second shows that it is at work: on a terminal, and nowhere else.
+//! Commands that take longer than a second show progress: only on a terminal.
 
 use std::fs;
 use std::path::PathBuf;

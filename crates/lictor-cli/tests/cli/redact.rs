@@ -1,4 +1,4 @@
-//! `redact:`: what its patterns find reaches neither the record nor an answer, and decisions are still right.
+//! `redact:`: matches reach neither the record nor a reply, and decisions are still right.
 
 use std::fs;
 use std::path::Path;
@@ -12,8 +12,7 @@ redact: ['ACME-[0-9]+', '4111[0-9]{12}', '^pin=\"[0-9]+\"$']
 bash_safety: {blocked_patterns: ['deploy ACME-7']}
 ";
 
-/// Everything that must not be found.
-/// Long enough to stand in no digest by chance.
+/// The secrets. Long enough not to occur in a digest by chance.
 const SECRET: [&str; 3] = ["ACME-", "41111111", "pin="];
 
 fn found_below(folder: &Path, found: &mut Vec<String>) {
@@ -234,7 +233,7 @@ fn a_pattern_cannot_take_the_record_apart() {
     assert!(kept.is_empty(), "missing in redact/words.txt: {kept:?}");
 }
 
-/// Command lines that hand `Zq8vKwLp2Xr` to a program as a secret, in words that say so only together.
+/// Command lines that pass `Zq8vKwLp2Xr` to a program as a secret, recognisable only from several words together.
 const LINES: [&str; 16] = [
     "curl -u ann:Zq8vKwLp2Xr https://example.com",
     "mysql -pZq8vKwLp2Xr shop",

@@ -1,4 +1,4 @@
-//! Records that move to archives: nothing that people look at changes.
+//! Archiving records does not change any output for people.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn what_was_archived_is_still_read() {
         );
     }
     assert_eq!(sandbox.claude_bash("ls").code, 0, "hooks go on");
-    // What was moved is missed when it is gone.
+    // A missing archive is detected.
     let archives = sandbox.state().join("archive");
     for file in std::fs::read_dir(&archives).unwrap().flatten() {
         std::fs::remove_file(file.path()).unwrap();

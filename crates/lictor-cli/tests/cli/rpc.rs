@@ -70,7 +70,7 @@ fn javascript_is_governed_without_dependencies() {
     ] {
         assert!(run.stdout.contains(said), "{said}: {run:?}");
     }
-    // What was done through rpc is on record like everything else.
+    // Calls through rpc are on record like all others.
     let kinds: Vec<Value> = sandbox
         .lictor(&["audit", "query", "--session", "node", "--json"])
         .stdout
@@ -234,7 +234,7 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
 });
 "#;
 
-/// An editor with a person who says yes. It prints what it carries out and what the agent says.
+/// An editor with a person who approves. It prints its operations and the agent's messages.
 const ACP_EDITOR: &str = r#"
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';

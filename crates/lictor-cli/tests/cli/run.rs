@@ -1,5 +1,5 @@
-//! `lictor run` attacked from inside, as a user without rights: every case is executed for real, and what it could do is
-//! what counts.
+//! Attacks on `lictor run` from inside, as an unprivileged user: every case is really executed, and its actual
+//! effect counts.
 
 mod git;
 mod kills;
@@ -28,7 +28,8 @@ fn cases() -> Vec<Case> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Bubblewrap has to be there, and the kernel has to let it: a machine on which these tests cannot run must say so.
+/// Bubblewrap must be installed and allowed by the kernel: a machine on which these tests cannot run must report
+/// it.
 pub(super) fn can_run() {
     let tried =
         Sandbox::unprivileged().program("bwrap", &["--ro-bind", "/", "/", "--unshare-pid", "true"], "");
@@ -58,12 +59,12 @@ fn what_governs_cannot_be_reached_from_inside() {
     can_run();
     let sandbox = world();
     let mut cases = cases();
-    // What is harmless comes first: an agent may ruin its own repository.
+    // Harmless cases come first: an agent may damage its own repository.
     cases.sort_by(|a, b| a.expect.cmp(&b.expect));
     assert!(cases.len() >= 150, "{}", cases.len());
     let mut script = String::from("cd \"$PROJECT\"\n");
     for case in &cases {
-        // Each in a shell of its own; whether something governing changed is looked at afterwards too.
+        // Each in a shell of its own; changes of governing files are also checked afterwards.
         script += &format!(
             "if (\n{}\n) >/dev/null 2>&1 </dev/null; then echo '{} done'; else echo '{} held'; fi\n",
             case.command, case.id, case.id
@@ -91,7 +92,7 @@ fn what_governs_cannot_be_reached_from_inside() {
         .collect();
     assert!(wrong.is_empty(), "{}\n{}", wrong.join("\n"), run.stderr);
     assert_eq!(governing(&sandbox), before);
-    // What was made to mount on is gone again.
+    // The mount points have been removed.
     for path in [
         "opencode.json",
         ".codex",
@@ -105,7 +106,7 @@ fn what_governs_cannot_be_reached_from_inside() {
     assert_eq!(sandbox.lictor(&["audit", "verify"]).code, 0);
 }
 
-/// What governs, as it lies on the disk.
+/// The governing files on disk.
 fn governing(sandbox: &Sandbox) -> Vec<String> {
     let files = ["governance.yaml", ".claude/settings.json", ".git/config", ".git/hooks/pre-commit"];
     files.map(|file| fs::read_to_string(sandbox.project().join(file)).unwrap()).to_vec()

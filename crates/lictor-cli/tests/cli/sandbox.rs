@@ -12,11 +12,11 @@ use std::thread;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// An empty home with a fresh git repository in it. Nothing of the machine's own configuration shines through.
+/// An empty home with a fresh git repository in it. Isolated from the machine's own configuration.
 pub struct Sandbox {
     home: TempDir,
     path: OsString,
-    /// Whom programs run as, when that is not the user of the test.
+    /// The user that programs run as, if it is not the user of the test.
     user: Option<u32>,
     env: Vec<(String, String)>,
 }
@@ -51,7 +51,7 @@ impl Sandbox {
     }
 
     fn of(user: Option<u32>) -> Self {
-        // Below the build directory and not in /tmp: what lies in /tmp is temporary for the policy too.
+        // Below the build directory and not in /tmp, which is a temporary zone for policies.
         let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let home = TempDir::with_prefix_in("home-", base).unwrap();
         fs::create_dir(home.path().join("project")).unwrap();
@@ -170,7 +170,7 @@ impl Sandbox {
             .current_dir(self.project())
             .env_clear()
             .env("HOME", self.home())
-            // Stands in for the password database, which is asked where the home directory is a repository.
+            // Replaces the password database, which is used if the home directory is a repository.
             .env("LICTOR_TEST_HOME", self.home())
             .env("PATH", &self.path)
             .env("USER", "somebody")

@@ -5,13 +5,13 @@ use std::process::{Command, Stdio};
 
 use crate::sandbox::Sandbox;
 
-/// A shell in the project of a sandbox, seen by nobody.
+/// A detached shell in the project of a sandbox.
 pub struct Terminal<'a> {
     sandbox: &'a Sandbox,
 }
 
 impl<'a> Terminal<'a> {
-    /// Opens it; says so and gives none where there is no tmux.
+    /// Opens it; `None` with a message if tmux is not installed.
     pub fn open(sandbox: &'a Sandbox) -> Option<Self> {
         let terminal = Self { sandbox };
         if terminal.tmux(&["-V"]).is_none() {
@@ -41,7 +41,7 @@ impl<'a> Terminal<'a> {
         self.tmux(args).unwrap_or_default()
     }
 
-    /// Looks until the text can be seen, and gives the screen.
+    /// Waits until the text is visible, and returns the screen.
     pub fn wait_for(&self, text: &str) -> String {
         let mut screen = String::new();
         for _ in 0..5_000 {

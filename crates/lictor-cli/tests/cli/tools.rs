@@ -1,4 +1,4 @@
-//! A tool that nobody described asks once; the yes is remembered for the tool as it is reached.
+//! A tool without a description asks once; the approval is remembered for the tool and its server definition.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn configure(sandbox: &Sandbox, command: &str) {
     sandbox.write(".mcp.json", &json!({"mcpServers": {"acme": {"command": command}}}).to_string());
 }
 
-/// A call of the tool by an agent that nobody sits in front of.
+/// A call of the tool by an unattended agent.
 fn calls(sandbox: &Sandbox, input: Value) -> Run {
     sandbox.claude(
         "PreToolUse",

@@ -1,4 +1,5 @@
-//! Undoing what only this session has done loses nothing; everything else that git would throw away is somebody's work.
+//! Undoing the session's own changes loses nothing; everything else that git would discard is other people's
+//! work.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Councils that look while an agent works: started by its hooks, not waited for by them.
+//! Councils that run while an agent works: started by its hooks, which do not wait for them.
 
 use std::fs;
 use std::sync::mpsc;
@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use crate::fake::Fake;
 
-/// A reviewer that hands over what it is asked, and reports what it is given. Both are pipes: it waits for the test. In
-/// the end it keeps the file as it sees it then.
+/// A reviewer that passes its input to the test, and reports what the test provides. Both are pipes: it waits for
+/// the test. At the end it copies the file as it sees it then.
 const REVIEW: &str =
     "#!/bin/sh\ncat > \"$HOME/asked\"\ncat \"$HOME/report\"\ncp src/new.rs \"$HOME/seen\" 2>/dev/null || :\n";
 const BAD: &str = r#"{"level": "HIGH", "title": "unfinished", "evidence": ["src/new.rs:1"]}"#;
-/// How long a test waits before it says that something never happened.
+/// How long a test waits before it fails.
 const NEVER: Duration = Duration::from_secs(60);
 
 fn policy(on: &str) -> String {
@@ -111,7 +111,7 @@ fn a_saved_file_is_looked_at_and_what_is_saved_meanwhile_at_once_afterwards() {
     records(&fake, "council.summoned", 4);
     report(&fake, "");
     let call = asked(&fake);
-    // Work went on meanwhile; what was looked at did not change under the reviewer's eyes.
+    // Work continued meanwhile; the reviewed copy did not change.
     assert_eq!(fs::read_to_string(fake.sandbox.home().join("seen")).unwrap(), "// TODO\n");
     assert_eq!(call["files"], serde_json::json!(["src/more.rs", "src/new.rs"]));
     report(&fake, BAD);

@@ -1,4 +1,4 @@
-//! A stand-in for an agent: starts the hooks that stand in its settings as the real one does, and obeys what comes back.
+//! A simulated agent: starts the hooks in its settings as the real one does, and obeys their replies.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,7 +30,7 @@ impl Fake {
         sandbox.write("governance.yaml", policy);
         sandbox.write("src/lib.rs", "pub fn f() {}\n");
         let run = sandbox.lictor(&["init", "--yes", "--git", "--agent", agent.name()]);
-        // Codex is not here to be asked whether it trusts the hooks.
+        // Codex is not installed, so whether it trusts the hooks is unknown.
         assert_eq!(run.code, i32::from(agent == Agent::Codex), "{agent}: {run:?}");
         let place = Where::new(sandbox.home(), sandbox.project(), |_| None);
         let settings = Settings::of(agent, Scope::Project, &place, Path::exists).unwrap();
@@ -44,7 +44,7 @@ impl Fake {
     /// The command line that the agent runs for an event.
     fn line(&self, event: &str) -> String {
         let own = match (self.agent, event) {
-            // VS Code reads Copilot's file and takes its names for its own.
+            // VS Code reads Copilot's file and maps its event names.
             (Agent::VsCode, "PreToolUse") => "preToolUse",
             (Agent::VsCode, "PostToolUse") => "postToolUse",
             (Agent::VsCode, "Stop") => "agentStop",
@@ -64,7 +64,7 @@ impl Fake {
         obey(self.agent, event, &Rendered { stdout: run.stdout, stderr: run.stderr, exit })
     }
 
-    /// Wants to use a tool, and uses it unless it is stopped. Says what it was told before, and after.
+    /// Uses a tool unless it is stopped. Returns the replies before and after.
     pub fn uses(&mut self, deed: &str, values: &[(&str, &str)]) -> (Obeyed, Option<Obeyed>) {
         self.calls += 1;
         let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -180,7 +180,7 @@ impl Fake {
         self.passes(event, fields);
     }
 
-    /// Says what happens to its session, in the agent's own frame.
+    /// Reports a session event, in the agent's own envelope.
     fn passes(&self, event: &str, fields: Value) {
         let cwd = self.sandbox.project();
         let mut payload = match self.agent {

@@ -1,4 +1,4 @@
-//! One intent, every agent's words, one decision.
+//! One intent in every agent's format gives one decision.
 
 use std::collections::BTreeMap;
 use std::fs;

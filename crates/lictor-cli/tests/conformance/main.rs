@@ -1,4 +1,5 @@
-//! Every agent's contract through the real binary: recorded payloads, one intent in every agent's words, whole sessions.
+//! Every agent's contract through the real binary: recorded payloads, one intent in every agent's format, whole
+//! sessions.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

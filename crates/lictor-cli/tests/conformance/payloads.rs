@@ -30,7 +30,7 @@ fn every_recorded_payload_is_answered_as_the_contract_wants() {
             count += 1;
             let event = match parse(installed, hint, text.as_bytes(), &HookEnv::default()) {
                 Ok(event) => event,
-                // What is not understood must not pass where it could be stopped.
+                // An event that is not understood must not pass where it could be stopped.
                 Err(unclear) => {
                     let stopped = matches!(
                         obey(unclear.slot.agent(), unclear.slot.event_name(), &answer),

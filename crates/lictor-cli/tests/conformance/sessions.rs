@@ -1,5 +1,5 @@
-//! A whole session on every agent, offline: work that goes ahead, work that does not, an order to keep, feedback, the wish to
-//! stop, a commit.
+//! A whole session on every agent, offline: allowed actions, blocked actions, a prerequisite, feedback, a request
+//! to stop, a commit.
 
 use lictor_agents::Agent;
 use lictor_agents::conformance::Obeyed;
@@ -47,9 +47,9 @@ fn stopped(obeyed: &Obeyed, words: &str) -> bool {
 fn whole_sessions_run_under_every_contract() {
     for agent in AGENTS {
         let mut fake = Fake::new(agent, POLICY, REVIEW);
-        // Governed work goes ahead without a word.
+        // Allowed actions pass silently.
         assert_eq!(fake.runs("cargo build"), Obeyed::Proceeds, "{agent}");
-        // What would do harm does not.
+        // Harmful actions do not pass.
         let blocked = fake.runs("rm -rf ~");
         assert!(stopped(&blocked, "home directory"), "{agent}: {blocked:?}");
         let (policy, _) = fake.uses("bash", &[("command", "rm governance.yaml")]);
@@ -60,7 +60,7 @@ fn whole_sessions_run_under_every_contract() {
         assert!(stopped(&early, "cargo test"), "{agent}: {early:?}");
         assert_eq!(fake.runs("cargo test"), Obeyed::Proceeds, "{agent}");
         let push = fake.runs("git push");
-        // Codex and VS Code do not say how a command ended, and what is not said to be a success is none.
+        // Codex and VS Code do not report exit statuses, and an unreported success does not count.
         if matches!(agent, Agent::Codex | Agent::VsCode) {
             assert!(stopped(&push, "cargo test"), "{agent}: {push:?}");
         } else {
@@ -73,7 +73,8 @@ fn whole_sessions_run_under_every_contract() {
         let told = matches!(&after, Some(Obeyed::Told(text)) if text.contains("Follow PLAN.md"));
         assert!(told, "{agent}: {after:?}");
 
-        // What reviewers object to is not committed: git's hook asks them, and from then on the agent's own knows.
+        // Code that reviewers flag is not committed: git's hook runs them, and from then on the agent's own hook
+        // knows the findings.
         let commit = |fake: &Fake| {
             fake.sandbox.program("git", &["add", "-A"], "");
             let who = ["-c", "user.name=a", "-c", "user.email=a@example.com"];

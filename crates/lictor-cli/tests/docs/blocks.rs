@@ -1,4 +1,4 @@
-//! Taking a page apart into sections and fenced blocks.
+//! Splits a page into sections and fenced blocks.
 
 /// The part of a page under one `##` heading.
 pub struct Section {

@@ -1,4 +1,4 @@
-//! `docs/features.md` names a test for every feature of the source documents, and each of them is there.
+//! `docs/features.md` names a test for every feature of the source documents, and each of them exists.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,8 @@ const FEATURES: [(&str, usize); 4] = [
     ("Policies with callbacks (VRE, issue 22)", 46),
 ];
 
-/// Whether a file has a test of that name; a file alone is a page or a crate whose samples are run, or the licence.
+/// Whether a file has a test with this name; a file alone is a page or a crate whose samples are run, or the
+/// licence.
 fn is_shown(file: &str, test: Option<&str>) -> bool {
     let place = if file.starts_with("lictor") { root().join("crates").join(file) } else { root().join(file) };
     let Ok(text) = fs::read_to_string(place) else { return false };

@@ -4,8 +4,8 @@
 //!
 //! - `yaml` is written to `governance.yaml`, or to the file named in its first line (`# policy_tests/push.yaml`),
 //!   and must pass `lictor check`;
-//! - `console` is a session: lines that start with `$ ` are run by a shell, `? 2` after one is its exit code, what
-//!   follows is its output. `...` on a line of its own stands for any lines, `[..]` for any text within a line;
+//! - `console` is a session: lines that start with `$ ` are run by a shell, `? 2` after one is its exit code,
+//!   what follows is its output. `...` on its own line matches any lines, `[..]` any text within a line;
 //! - `sh` is run and must succeed;
 //! - any other file can be given as `text` with its name in the first line (`# src/auth/handler.py`).
 //!

@@ -1,4 +1,4 @@
-//! The map in `docs/architecture.md` shows what is there, and all of it; links lead somewhere.
+//! The map in `docs/architecture.md` is correct and complete; links have existing targets.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::root;
 
-/// What stands between backticks and lies below a crate's `src` or beside it.
+/// The paths in backticks that are in a crate.
 fn places(page: &str) -> BTreeSet<&str> {
     let words = page.split('`').skip(1).step_by(2);
     words.filter(|word| word.starts_with("lictor") && word.contains('/')).collect()
 }
 
-/// Whether there is such a place. `<guard>.rs` stands for any file in its folder.
+/// Whether this path exists. `<guard>.rs` matches any file in its folder.
 fn is_there(place: &str) -> bool {
     let crates = root().join("crates");
     match place.split_once('<') {
@@ -21,7 +21,7 @@ fn is_there(place: &str) -> bool {
     }
 }
 
-/// Whether a module of a crate is on the map: by its file, by its folder, or by the folder it lies in.
+/// Whether a module of a crate is on the map: by its file, by its folder, or by its parent folder.
 fn is_shown(module: &str, places: &BTreeSet<&str>) -> bool {
     let folder = module.trim_end_matches(".rs");
     let (above, _) = module.rsplit_once('/').unwrap();

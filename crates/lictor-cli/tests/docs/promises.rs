@@ -1,4 +1,4 @@
-//! The table of promises in `docs/threat-model.md`: every test that a cell names is there.
+//! The table of promises in `docs/threat-model.md`: every test that a cell names exists.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Running a console session and comparing what it prints.
+//! Runs a console session and compares its output.
 
 use crate::sandbox::Sandbox;
 
@@ -8,7 +8,7 @@ struct Step {
     output: Vec<String>,
 }
 
-/// Runs every command of the session in a shell of its own, in the project, and compares.
+/// Runs every command of the session in a new shell, in the project, and compares.
 pub fn run(sandbox: &Sandbox, text: &str, place: &str) {
     for step in steps(text) {
         let path = std::env::var("PATH").unwrap_or_default();
@@ -53,7 +53,7 @@ fn steps(text: &str) -> Vec<Step> {
     steps
 }
 
-/// `...` stands for any number of lines.
+/// `...` matches any number of lines.
 fn matches(wanted: &[&str], shown: &[&str]) -> bool {
     match wanted.split_first() {
         None => shown.iter().all(|line| line.is_empty()),
@@ -64,7 +64,7 @@ fn matches(wanted: &[&str], shown: &[&str]) -> bool {
     }
 }
 
-/// `[..]` stands for any text.
+/// `[..]` matches any text.
 fn line_matches(wanted: &str, shown: &str) -> bool {
     let mut parts = wanted.split("[..]");
     let Some(mut rest) = parts.next().and_then(|start| shown.strip_prefix(start)) else { return false };

@@ -1,4 +1,4 @@
-//! Git works inside as it does outside, except where it would change what governs.
+//! Git works inside as it does outside, except where it would change governing files.
 
 use serde_json::json;
 
@@ -100,7 +100,7 @@ fn a_branch_with_other_governing_files_is_refused_before_git_starts() {
     assert_eq!(asked(&sandbox, "git switch same").code, 0);
     let explained = asked(&sandbox, "git push -u origin main");
     assert!(explained.stdout.contains("without `-u` works"), "{explained:?}");
-    // Should git be started all the same, the kernel keeps the file as it is.
+    // If git is started anyway, the kernel protects the file.
     let run = inside(&sandbox, "git switch other 2>&1 || true; cat .claude/settings.json");
     assert!(run.stdout.ends_with("{}\n"), "{run:?}");
 }

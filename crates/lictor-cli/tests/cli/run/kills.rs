@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::{can_run, world};
 
-/// Sends events until it is ended or nobody answers, and writes down each that was answered.
+/// Sends events until it is killed or gets no answer, and records each that was answered.
 const AGENT: &str = r#"
 n=0
 while :; do

@@ -1,4 +1,4 @@
-//! Where bubblewrap is not installed: Landlock does what it can, and a line says what it cannot.
+//! Without bubblewrap: Landlock applies, and a line reports what it cannot enforce.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! What is run later by others, and ways out that lie in the home directory.
+//! Files that are run later by others, and escapes in the home directory.
 
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
@@ -72,7 +72,7 @@ fn sockets_in_the_home_directory_and_those_without_a_file_are_not_reached() {
         let path = sandbox.home().join(name);
         sandbox.write_at(&path.with_file_name("beside"), "x\n");
         listening.push(UnixListener::bind(&path).unwrap());
-        // Whoever runs the tests may be somebody else.
+        // The tests may run as another user.
         assert_eq!(
             std::process::Command::new("chmod").args(["777"]).arg(&path).status().unwrap().code(),
             Some(0)

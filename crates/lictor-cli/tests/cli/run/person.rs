@@ -1,5 +1,5 @@
-//! The person stays outside: while an agent runs, what they say there counts for the calls that wait inside, and nothing
-//! inside can say it for them.
+//! The person stays outside: their answers there count for calls that wait inside, and nothing inside can answer
+//! for them.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::thread;
@@ -20,7 +20,7 @@ fn waiting(sandbox: &Sandbox) -> Vec<Value> {
     sandbox.lictor(&["approvals", "--json"]).json().as_array().unwrap().clone()
 }
 
-/// A world with an agent that has no prompt of its own, so that its calls wait for the person.
+/// A sandbox with an agent without a prompt, so that its calls wait for the person.
 fn asking() -> Sandbox {
     let sandbox = world();
     let policy = sandbox.home().join(".config/lictor/governance.yaml");

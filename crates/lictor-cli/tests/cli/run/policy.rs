@@ -89,7 +89,7 @@ fn the_network_is_as_the_policy_says() {
         let run = sandbox.lictor(&["run", "--", "python3", "reach.py", &port]);
         assert_eq!((run.code, run.stdout.as_str()), (0, expected), "{said}: {run:?}");
     }
-    // The strictest file counts, and hooks reach the guardian all the same.
+    // The strictest file counts, and hooks still reach the guardian.
     sandbox.write_at(
         &sandbox.home().join(".config/lictor/governance.yaml"),
         "version: 1\nrun: {network: loopback}\n",

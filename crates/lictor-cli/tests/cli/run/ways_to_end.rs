@@ -82,7 +82,7 @@ fn signals_reach_the_agent() {
         out.read_to_string(&mut said).unwrap();
         assert_eq!((said.trim(), child.wait().unwrap().code()), (name, Some(3)));
     }
-    // An agent that does nothing about it ends by it, and whoever waits is told.
+    // An agent that does not handle the signal ends by it, and the caller sees that.
     let (mut child, _out) = started(&sandbox, "echo ready; exec sleep 60");
     kill("-TERM", child.id());
     assert_eq!(child.wait().unwrap().code(), Some(143));
@@ -156,7 +156,7 @@ fn a_governing_file_that_is_replaced_from_outside_ends_the_sandbox() {
         assert!(said.contains(file) && said.contains("was replaced from outside"), "{file}: {said}");
         assert_ne!(status.code(), Some(0));
     }
-    // Editing one in place, and replacing others, is nobody's business.
+    // Editing one in place, and replacing other files, is allowed.
     let sandbox = world();
     let (mut child, _out) = started(&sandbox, "echo ready; read line; exit 5");
     let edit = "echo '# a remark' >> governance.yaml; cp a.txt new && mv new a.txt; touch x && rm x";
@@ -256,7 +256,7 @@ fn without_a_guardian_that_answers_everything_is_blocked() {
         assert!(out.read_line(&mut said).unwrap() > 0, "{said}");
     }
     assert!(said.contains("first 0"), "{said}");
-    // A guardian that is stopped answers nobody: the hook's own deadline does.
+    // A stopped guardian does not answer: the hook's own deadline applies.
     kill("-STOP", child.id());
     drop(child.stdin.take());
     let mut line = String::new();
