@@ -1,4 +1,4 @@
-//! A server as a child process: nothing of ours in its environment, limits, and an end.
+//! A server as a child process: a scrubbed environment, limits, and termination.
 
 use std::ffi::OsString;
 use std::io;

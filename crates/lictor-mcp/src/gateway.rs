@@ -1,4 +1,4 @@
-//! What is judged between client and server. No input, output or clock of its own: messages in, messages out.
+//! Judges the messages between client and server. Without I/O or a clock: messages in, messages out.
 
 mod asks;
 mod calls;

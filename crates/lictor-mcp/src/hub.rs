@@ -1,4 +1,4 @@
-//! A gateway between threads: what comes from either side is judged alone, and what comes of it goes out.
+//! A gateway between threads: messages of either side are judged one at a time, and the results are sent.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};

@@ -1,5 +1,5 @@
-//! What a server's pins are bound to: the program that is run with its arguments and the version of its package, or an
-//! address. Never what the server says of itself.
+//! The identity that a server's pins are bound to: its program with arguments and package version, or its URL.
+//! Never the server's own claims.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -1,12 +1,12 @@
-//! Lictor between an MCP client and a server.
+//! The proxy between an MCP client and a server.
 //!
-//! Messages are parsed strictly, judged as parsed and written anew, so that client, policy and server cannot read one
-//! message in two ways. A tool call is an action of the [`Runtime`](lictor::Runtime) under the name that hooks see
-//! (`mcp__server__tool`), so one rule holds in both places. Definitions are pinned when they are first seen; a changed
-//! one is hidden and refused until a person accepts it.
+//! Messages are parsed strictly, judged as parsed and serialised again, so that client, policy and server cannot
+//! interpret one message differently. A tool call is an action of the [`Runtime`](lictor::Runtime) under the name
+//! that hooks see (`mcp__server__tool`), so one rule applies in both places. Definitions are pinned when they are
+//! first seen; a changed one is hidden and refused until a person accepts it.
 //!
-//! What this crate deliberately does not do: decide anything beside the runtime, open connections, or interpret what tools
-//! return beyond looking for hidden text.
+//! What this crate deliberately does not do: decide anything outside the runtime, open connections, or interpret
+//! results of tools beyond searching for hidden text.
 
 mod child;
 mod gateway;

@@ -1,4 +1,4 @@
-//! One JSON-RPC message, read strictly.
+//! One JSON-RPC message, parsed strictly.
 
 use serde_json::{Map, Value, json};
 

@@ -1,5 +1,5 @@
-//! Headers that repeat parts of a message over HTTP. Programs on the way decide by them, so they must say what the message
-//! says.
+//! HTTP headers that repeat parts of a message. Intermediaries use them for decisions, so they must match the
+//! message.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

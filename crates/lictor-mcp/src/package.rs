@@ -1,5 +1,5 @@
-//! Which package a server's program comes from, and at which version. Files and the list of processes are read; nothing is
-//! run.
+//! Which package a server's program comes from, and at which version. Only files and the process list are read;
+//! no program is run.
 
 mod find;
 

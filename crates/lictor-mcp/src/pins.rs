@@ -1,4 +1,4 @@
-//! What each server's tools and prompts looked like when they were first seen, or when a person last accepted them.
+//! Pins: the definitions of each server's tools and prompts at first use, or when a person last accepted them.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

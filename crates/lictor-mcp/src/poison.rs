@@ -1,8 +1,9 @@
-//! Text that tries to speak to the model behind people's backs. Heuristic, and said to be: it finds the usual ways, not all.
+//! Detects text that addresses the model and hides from people. A heuristic: it finds common attacks, not all.
 //!
-//! Hidden text is certain: nothing harmless hides sentences, so it is refused. Everything else is a reason for a person to
-//! look, no more. What counts as hidden is stricter for definitions, which a server writes for the model, than for results,
-//! which may be any file or page: a byte order mark, a colour code or a single zero-width space is no message.
+//! Hidden text is refused, because harmless text does not hide sentences. Everything else only asks a person to
+//! review. The check is stricter for definitions, which a server writes for the model, than for results, which
+//! may be any file or page: a byte order mark, a colour code or a single zero-width space is not a hidden
+//! message.
 
 mod addresses;
 mod hidden;

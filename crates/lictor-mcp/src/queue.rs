@@ -1,5 +1,5 @@
-//! Lines that are to be written, in the order in which they were judged, by a thread of their own: whoever judges never
-//! waits for a slow reader.
+//! An output queue: lines are written in the order in which they were judged, by a separate thread, so that
+//! judging never waits for a slow reader.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};

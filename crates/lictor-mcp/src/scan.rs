@@ -1,4 +1,4 @@
-//! One look at a server: it is started, asked what it has, and ended. Nothing is pinned and nothing is called.
+//! Scans a server: starts it, lists its definitions, and ends it. Nothing is pinned and no tool is called.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{ChildStdin, ChildStdout};

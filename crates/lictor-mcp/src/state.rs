@@ -1,4 +1,4 @@
-//! What a client carries from one round of a call to the next: sealed, so that it comes back as it was given.
+//! State that a client carries from one round of a call to the next, sealed against changes.
 
 use std::collections::HashSet;
 use std::fs::File;

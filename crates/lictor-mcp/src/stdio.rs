@@ -1,4 +1,4 @@
-//! A client on standard streams: one message a line, in both directions.
+//! A client on standard streams: one message per line, in both directions.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::ExitStatus;

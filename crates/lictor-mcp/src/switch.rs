@@ -1,4 +1,5 @@
-//! One gateway for clients that send each request on its own, as over HTTP: who waits for what, whatever ids they use.
+//! One gateway for clients that send independent requests, as over HTTP: routes responses to the waiting clients,
+//! whatever ids they use.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;

@@ -1,6 +1,7 @@
-//! Old records of all tenants and machines move to files; on PostgreSQL, months that hold nothing else go.
+//! Archives old records of all tenants and machines in files; on PostgreSQL, months that become empty are
+//! dropped.
 //!
-//! The start of each chain stays, so that what is left still verifies, and so do the files together with it.
+//! The start of each chain stays, so that the rest still verifies, alone and together with the files.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

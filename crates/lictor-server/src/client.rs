@@ -1,8 +1,8 @@
-//! Calling a server, and what happens while it is away.
+//! The client of a server, including its behaviour while the server is unreachable.
 //!
-//! What the tenant wants then is fetched with the policy: block everything, judge by the last policy until that is too
-//! old, or pass. Whatever is decided without the server is recorded here, in a chain of its own, and sent as soon as the
-//! server is back; a record that it has already is not taken twice.
+//! The tenant's setting for that is fetched with the policy: block everything, use the last policy until it is
+//! too old, or pass. Decisions without the server are recorded locally, in a separate chain, and sent as soon as
+//! the server is reachable; the server accepts each record once.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Holds a project's record in a database for a `lictor` that was kept free of databases: questions on standard input,
-//! answers on standard output, until the other side ends.
+//! Holds a project's record in a database for a `lictor` without database drivers: requests on standard input,
+//! responses on standard output, until the other side ends.
 
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The addresses of the server: who may use them, how often, and what an answer looks like. `table` lists them.
+//! The HTTP endpoints: access control, rate limits and responses. `table` lists them.
 
 mod admin;
 mod body;

@@ -1,4 +1,4 @@
-//! Who calls, and what they may do.
+//! The caller's identity and permissions.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,9 @@
-//! `lictor serve`: the runtime behind HTTP, for teams, other programs and other languages.
+//! `lictor serve`: the runtime over HTTP, for teams, other programs and other languages.
 //!
-//! The server decides nothing. It knows who calls ([`identity`]), keeps people, tokens and policies ([`registry`]), opens
-//! one [`Runtime`](lictor::Runtime) for each tenant ([`tenants`]) over SQLite or PostgreSQL ([`stores`]), and puts the
-//! methods of `lictor rpc` behind addresses ([`http`]). [`client`] is the other side: what programs and hooks use to call a
-//! server, and what they do when it is away.
+//! The server decides nothing. It authenticates callers ([`identity`]), stores people, tokens and policies
+//! ([`registry`]), opens one [`Runtime`](lictor::Runtime) per tenant ([`tenants`]) on SQLite or PostgreSQL
+//! ([`stores`]), and offers the methods of `lictor rpc` as HTTP endpoints ([`http`]). [`client`] is the client
+//! side for programs and hooks, including their behaviour while the server is unreachable.
 
 pub mod archive;
 pub mod client;

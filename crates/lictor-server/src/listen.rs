@@ -1,4 +1,4 @@
-//! Connections: plain, encrypted or local, each with bounds on how slow and how large it may be.
+//! Connections: plain, encrypted or local, each with time and size limits.
 
 use std::future::poll_fn;
 use std::io;

@@ -1,4 +1,4 @@
-//! The projects of this machine, for one person: each stands where a server has a tenant.
+//! The projects of this machine, for one person: each takes the role of a tenant.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

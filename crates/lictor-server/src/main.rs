@@ -1,4 +1,4 @@
-//! `lictor-server`: what `lictor serve` starts, and the client that programs call a server through.
+//! `lictor-server`: the program behind `lictor serve`, and the client for calling a server.
 
 use std::ffi::OsString;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! `lictor mcp serve`: MCP servers behind HTTP on this machine, governed like those of `lictor mcp run`.
+//! `lictor mcp serve`: MCP servers over HTTP on this machine, governed like those of `lictor mcp run`.
 
 mod events;
 mod front;

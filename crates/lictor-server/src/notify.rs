@@ -1,7 +1,7 @@
-//! Telling people that a question waits: by webhook, Slack-compatible webhook, ntfy or mail.
+//! Notifications about pending questions: by webhook, Slack-compatible webhook, ntfy or mail.
 //!
-//! A message has one redacted line and a link that asks for sign-in: an address is never an authority. What is to be sent
-//! stands in an outbox, so that a restart forgets nothing; what fails is tried again, later each time.
+//! A message has one redacted line and a link that requires sign-in: the link itself grants nothing. Messages are
+//! stored in an outbox, so that a restart loses none; failures are retried with increasing delays.
 
 mod mail;
 mod outbox;

@@ -1,7 +1,7 @@
 //! Signing in with an OpenID provider: the code flow with PKCE.
 //!
-//! What the provider says counts only when its signature, its issuer, its audience, its nonce and its times are right.
-//! A person must be known to the tenant already, by the address that the provider has verified or by their name there.
+//! The provider's token is accepted only if signature, issuer, audience, nonce and times are right. A person must
+//! already exist in the tenant, by the address that the provider has verified or by their uid.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

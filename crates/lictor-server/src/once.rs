@@ -1,7 +1,7 @@
-//! Requests that are sent again: what has an idempotency key happens once, also across restarts and on several servers.
+//! Idempotency keys: a request with a key takes effect once, also across restarts and on several servers.
 //!
-//! The first change that a request makes and the note that it was made are one transaction ([`Marked`]); the answer is
-//! added when it is known. A note without an answer says that the request was carried out and its answer got lost.
+//! The first change of a request and the record of its key are one transaction ([`Marked`]); the response is
+//! added later. A key without a response means that the request was executed and its response was lost.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! The page: what people look at and answer from. It decides nothing: what it does, it asks of the same endpoints that
-//! programs use, with the roles of whoever is signed in.
+//! The web page for people. It decides nothing: it uses the same endpoints as programs, with the roles of the
+//! signed-in person.
 //!
-//! [`gate`] knows who comes and what a browser may do; each view has a file of its own; [`live`] sends what is new.
+//! [`gate`] authenticates requests and protects the browser; each view has its own file; [`live`] sends updates.
 
 mod assets;
 mod audit;

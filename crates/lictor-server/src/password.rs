@@ -1,4 +1,4 @@
-//! Passwords: argon2id, and never more than a few guesses.
+//! Passwords: argon2id, with a limit on guesses.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

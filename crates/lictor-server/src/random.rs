@@ -1,4 +1,4 @@
-//! Secrets and ids that nobody can guess.
+//! Random secrets and ids.
 
 use std::fs::File;
 use std::io::{self, Read as _};

@@ -1,4 +1,4 @@
-//! Tenants, people, tokens and policies: what the server knows itself, kept on record in a chain of its own.
+//! Tenants, people, tokens and policies: the server's own data, recorded in a separate chain.
 
 mod callers;
 mod end;

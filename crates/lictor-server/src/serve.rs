@@ -1,4 +1,4 @@
-//! Listening, and ending well.
+//! Listening and graceful shutdown.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

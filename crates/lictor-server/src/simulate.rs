@@ -1,4 +1,4 @@
-//! A policy tried on what is on record: which decisions would be other ones. Facts are those of then; nothing is recorded.
+//! Simulates a policy on the record: which decisions would change. Recorded facts are used; nothing is recorded.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};

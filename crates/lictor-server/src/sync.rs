@@ -1,4 +1,4 @@
-//! What hooks of a team leave to another process: the policy is fetched, and what was recorded is sent.
+//! The background sync for a team's hooks: fetches the policy, and sends new records.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! One runtime for each tenant, and what callers do with it.
+//! One runtime per tenant, and the operations of callers on it.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

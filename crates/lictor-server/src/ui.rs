@@ -1,4 +1,4 @@
-//! `lictor ui`: the page for one person on this machine, over the records that hooks write.
+//! `lictor ui`: the local page for one person, with the records that hooks write.
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};

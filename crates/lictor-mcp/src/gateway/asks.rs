@@ -1,5 +1,5 @@
-//! Calls that need a person's yes: asked in the client's own form where that counts, else held for a while, with the page's
-//! address for clients that show one, else refused with the id under which a person finds the question.
+//! Calls that need approval: asked in the client's own form if that counts, else held for a while, with the
+//! page's URL for clients that support one, else refused with the id of the question.
 
 use std::time::{Duration, Instant};
 

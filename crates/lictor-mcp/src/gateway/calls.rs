@@ -1,4 +1,4 @@
-//! Requests that do something: each is an action, judged before the server hears of it.
+//! Requests with effects: each is an action, judged before it is forwarded to the server.
 
 use lictor::guards::{DESTRUCTIVE, ServersWord};
 use lictor::{Action, ActionKind, Evaluation, Outcome};

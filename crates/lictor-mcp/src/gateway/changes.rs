@@ -1,5 +1,5 @@
-//! What a person has to hear of, and the client must not: definitions that have changed since they were accepted, or that
-//! hide something. They are recorded once each.
+//! Notices for people that clients must not see: definitions that have changed since they were accepted, or that
+//! hide something. Each is recorded once.
 
 use lictor::store::{Draft, Durability, StoreExt as _};
 use serde_json::json;

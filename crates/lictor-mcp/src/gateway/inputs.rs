@@ -1,6 +1,6 @@
-//! What servers ask back: a model's words, a person's data, where the client works. That is data that leaves, so each
-//! question is judged like a tool. Earlier revisions send requests of their own; later ones answer a call with questions
-//! and are called again.
+//! Requests from servers: model output, a person's data, the client's roots. The response is data that leaves the
+//! client, so each request is judged like a tool. Earlier protocol revisions send separate requests; later ones
+//! answer a call with questions and are called again.
 
 use std::collections::{HashMap, VecDeque};
 

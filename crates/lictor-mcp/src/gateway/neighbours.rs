@@ -1,4 +1,4 @@
-//! What is known of a server's neighbours: other servers that were seen on this machine, and those that agents are told of.
+//! A server's neighbours: other servers that were seen on this machine, and those in agents' settings.
 
 use std::fs;
 

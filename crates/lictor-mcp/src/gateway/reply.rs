@@ -1,4 +1,4 @@
-//! What clients are told: refusals that models read, and results with a remark.
+//! Replies to clients: refusals for models, and results with a remark.
 
 use serde_json::{Value, json};
 

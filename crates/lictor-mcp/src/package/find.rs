@@ -1,4 +1,4 @@
-//! The version of a package: in its own files, beside the program that is run.
+//! Finds the version of a package in its own files, beside the running program.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Addresses in texts. An address alone says nothing: manuals are full of them. One is suspicious when it has a gap for
-//! something that the model knows and others should not, or when the text tells the model to take something there.
+//! URLs in texts. A URL alone is not suspicious: manuals are full of them. It is suspicious if it has a
+//! placeholder for data that only the model knows, or if the text tells the model to send something there.
 
 /// What the model knows and others should not.
 const PRIVATE: [&str; 17] = [

@@ -1,4 +1,4 @@
-//! Characters that people do not see.
+//! Characters that are invisible to people.
 
 use super::Origin;
 

@@ -1,4 +1,4 @@
-//! Names of tools and servers: those that a text speaks about, and those that are taken for others.
+//! Names of tools and servers: those that a text mentions, and those that imitate others.
 
 use std::collections::HashSet;
 

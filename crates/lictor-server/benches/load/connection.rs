@@ -1,4 +1,4 @@
-//! One connection that is kept, over which one request follows the other.
+//! A persistent connection for sequential requests.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! Evaluations over HTTP: as many as there is room for, and a steady two thousand a second.
+//! Evaluations over HTTP: as many as possible, and a steady two thousand per second.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,5 +1,6 @@
-//! What a server bears: evaluations a second and how long each takes, records of machines taken in, memory, and how long
-//! the page's views take over a long record; on SQLite and on PostgreSQL, beside another policy server.
+//! Load of a server: evaluations per second and their latency, ingested records of machines, memory, and the
+//! latency of the page's views of a long record; on SQLite and on PostgreSQL, compared with another policy
+//! server.
 //!
 //! `cargo bench -p lictor-server --bench load [-- --seconds 20 --records 1000000 --peer PATH/TO/cerbos --server PATH/TO/lictor-server --only evaluate,ingest,views]`
 #![expect(

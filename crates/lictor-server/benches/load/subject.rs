@@ -1,4 +1,4 @@
-//! A server process with tenants and tokens, and what it uses.
+//! A server process with tenants and tokens, and its resource usage.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Bodies of requests: objects all the way down, and plain words about what does not fit.
+//! Request bodies: strict parsing with readable errors.
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};

@@ -1,4 +1,4 @@
-//! How people come in: with a password, or with an OpenID provider.
+//! Sign-in with a password or an OpenID provider.
 
 use std::sync::Arc;
 

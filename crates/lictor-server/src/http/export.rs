@@ -1,5 +1,5 @@
-//! The record to take away: JSON lines byte for byte, CSV, OCSF, CEF. Each names what was asked for, the first and the
-//! last record and the head of the chain, so that one can see that nothing is missing.
+//! Exports of the record: JSON lines byte for byte, CSV, OCSF, CEF. Each contains the query, the first and the
+//! last record and the head of the chain, so that missing records can be detected.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Which records somebody looks for. The same keys count in `/v1/records`, in its stream, in the audit view of the page and
-//! in exports.
+//! Filters for records. The same keys apply in `/v1/records`, in its stream, in the audit view of the page and in
+//! exports.
 
 use std::collections::HashMap;
 

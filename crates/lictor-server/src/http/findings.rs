@@ -1,4 +1,4 @@
-//! What reviewers found, and what people say to it.
+//! Findings of reviewers, and people's rulings.
 
 use axum::http::StatusCode;
 use lictor::ledger::ledger::{Ledger, Verb};

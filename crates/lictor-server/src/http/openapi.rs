@@ -1,4 +1,4 @@
-//! `/openapi.json`, made from the table of endpoints and from the forms that the command line prints.
+//! `/openapi.json`, generated from the table of endpoints and from the command line's JSON schemas.
 
 use axum::http::{Method, StatusCode};
 use axum::response::Response;

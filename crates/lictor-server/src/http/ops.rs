@@ -1,4 +1,4 @@
-//! Whether the server lives, and what it has done.
+//! Health checks and metrics.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Policies: in force, earlier, tried out.
+//! Policies: current, earlier, and under test.
 
 use std::sync::Arc;
 

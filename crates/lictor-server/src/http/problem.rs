@@ -1,4 +1,4 @@
-//! What goes wrong, as RFC 9457 has it.
+//! Errors in the format of RFC 9457.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};

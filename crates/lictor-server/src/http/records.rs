@@ -1,4 +1,4 @@
-//! The record: looked through, checked, and sent by machines.
+//! The record: search, verification, and ingestion from machines.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;

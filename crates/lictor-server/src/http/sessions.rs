@@ -1,4 +1,4 @@
-//! The sessions of a tenant, for those who may look.
+//! The sessions of a tenant, for callers with read access.
 
 use axum::http::StatusCode;
 use lictor::rpc;

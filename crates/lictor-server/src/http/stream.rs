@@ -1,4 +1,4 @@
-//! Records as they come: server-sent events that can be taken up again where they were left.
+//! A live stream of records: server-sent events that can be resumed.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

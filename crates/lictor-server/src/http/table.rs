@@ -1,4 +1,4 @@
-//! Every address that answers with JSON and needs a token. The router and `/openapi.json` are made from this table.
+//! The table of all JSON endpoints that need a token. The router and `/openapi.json` are generated from it.
 
 use axum::http::Method;
 use lictor::rpc::{

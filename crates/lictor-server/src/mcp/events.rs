@@ -1,4 +1,4 @@
-//! Server-sent events, read as they come.
+//! A streaming parser of server-sent events.
 
 /// Reads events out of pieces of a stream.
 #[derive(Debug, Default)]

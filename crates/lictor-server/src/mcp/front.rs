@@ -1,5 +1,5 @@
-//! What clients of the Streamable HTTP transport reach. Revisions with a handshake have a session, with a server of its own
-//! each; in later ones each request stands for itself, and all share one server.
+//! The server side of the Streamable HTTP transport. Revisions with a handshake have sessions, each with its own
+//! MCP server; in later ones requests are independent, and all share one MCP server.
 
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;

@@ -1,4 +1,4 @@
-//! A server that is reached by an address: each message is a request of its own, and answers come as JSON or as events.
+//! An upstream server with a URL: each message is a separate HTTP request, and responses are JSON or events.
 
 use std::collections::HashMap;
 use std::io;

@@ -1,7 +1,7 @@
-//! A mail, through a relay that takes it from this server.
+//! Mail through a relay that accepts it from this server.
 //!
-//! What an agent wants to do is nobody else's affair: over a network the relay has to offer TLS (`STARTTLS`, or from the
-//! start on port 465) and to prove its name. Only on this machine mail may go as it is.
+//! An agent's actions are confidential: over a network the relay must offer TLS (`STARTTLS`, or from the start on
+//! port 465) with a valid certificate. Only to a relay on this machine mail may be unencrypted.
 
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs as _};

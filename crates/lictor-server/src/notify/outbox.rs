@@ -1,4 +1,4 @@
-//! What is still to be sent, and when it is tried again.
+//! Unsent messages, and when they are retried.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

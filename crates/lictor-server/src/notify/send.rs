@@ -1,4 +1,4 @@
-//! How one message goes.
+//! Sends one message.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! What pages load: style, script, icon. Part of the program; named after their content, so that they can be kept for ever.
+//! Static assets: style, script, icon. Embedded in the program; named by their content hash, so that browsers can
+//! cache them forever.
 
 use std::io::Write as _;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! The record itself: looked through, checked, and taken away.
+//! The audit view: search, verification and export of the record.
 
 use askama::Template;
 use lictor_store::{Record, Store, StoreExt as _};

@@ -1,4 +1,4 @@
-//! A scripted session for those who have none yet: the real engine, over a record in memory.
+//! A scripted demo session: the real engine, with an in-memory record.
 
 use std::sync::Arc;
 

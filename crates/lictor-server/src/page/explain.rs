@@ -1,4 +1,4 @@
-//! One decision, and how it came about: what would be done, what rules said, and the path through the graph.
+//! The explanation of one decision: its effects, the verdicts, and the trace through the graph.
 
 use askama::Template;
 use axum::http::StatusCode;

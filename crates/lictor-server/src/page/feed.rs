@@ -1,4 +1,4 @@
-//! Decisions as they come, with filters in the address.
+//! The live feed of decisions, with filters in the URL.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Findings of reviewers, and what the commit gate says of each branch.
+//! Findings of reviewers, and the commit gate's outcome for each branch.
 
 use std::process::Stdio;
 

@@ -1,4 +1,4 @@
-//! Who comes, and what their browser may do: cookies, form tokens, the addresses that count, and headers.
+//! Authentication and browser security: cookies, form tokens, accepted hosts, and headers.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

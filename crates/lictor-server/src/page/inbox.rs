@@ -1,4 +1,4 @@
-//! The inbox: what waits for a person's word, one card a question, and giving it.
+//! The inbox: pending questions, one card per question, and their answers.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is new, as it comes: server-sent events that can be taken up again where they were left.
+//! Live updates: server-sent events that can be resumed.
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! People, their tokens, and who is told about questions: for administrators. The operator makes teams here too.
+//! People, their tokens, and notification targets: for administrators. The operator creates teams here too.
 
 use askama::Template;
 use axum::http::{Method, StatusCode};

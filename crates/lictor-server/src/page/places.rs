@@ -1,4 +1,4 @@
-//! Projects and machines: what is governed, by which agents, and whether that holds.
+//! Projects and machines: what is governed, with which agents, and whether it works.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};

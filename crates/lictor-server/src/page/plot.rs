@@ -1,4 +1,4 @@
-//! Plots as SVG with attributes and classes only: no style stands in a page.
+//! Plots as SVG with attributes and classes only: pages contain no inline styles.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! The policy: looked at, edited with the same diagnostics as `lictor check`, tried on one action and on what happened.
+//! The policy view: an editor with the diagnostics of `lictor check`, trying one action, and simulation on the
+//! record.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Sessions, and one of them from beginning to end: prompts, calls, decisions, outcomes, feedback, stop checks, with
-//! subagents in lanes of their own.
+//! The list of sessions, and the timeline of one: prompts, calls, decisions, outcomes, feedback, stop checks,
+//! with subagents in separate lanes.
 
 use std::cell::LazyCell;
 

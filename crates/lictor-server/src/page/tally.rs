@@ -1,4 +1,4 @@
-//! What rules came to: folded from the record once, and taken up again where it was left.
+//! Statistics of rules: folded from the record incrementally.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

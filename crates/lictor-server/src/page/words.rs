@@ -1,4 +1,4 @@
-//! How things are said to people: times, lengths, what an action would do.
+//! Formatting for people: times, durations, effects of actions.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Who asked a moment ago: most requests come from tokens that were just looked up.
+//! A cache of recent callers: most requests come from tokens that were just looked up.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

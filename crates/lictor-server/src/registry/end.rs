@@ -1,4 +1,4 @@
-//! The end of the registry's record, looked at now and then.
+//! The end of the registry's record, polled periodically.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What the registry keeps, as it is written down.
+//! The stored formats of the registry.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The policies that a tenant has and has had.
+//! The current and earlier policies of a tenant.
 
 use lictor_core::{Digest, Timestamp};
 use lictor_store::StoreExt as _;

@@ -1,4 +1,4 @@
-//! Who is told about questions, and what was sent to them.
+//! Notification targets, and what was sent to them.
 
 use std::collections::BTreeSet;
 

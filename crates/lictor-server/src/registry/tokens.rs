@@ -1,4 +1,4 @@
-//! Tokens, and who asks by them.
+//! Tokens and their callers.
 
 use std::sync::Arc;
 
