@@ -165,10 +165,11 @@ impl Emit {
         let recipes = self.list("Recipe", &program.recipes, |emit, Recipe { kind, names }| {
             format!("Recipe {{ kind: {}, names: {} }}", borrowed(kind), emit.texts(names))
         });
+        let hosts = self.texts(&program.hosts);
         let options = &program.options;
         format!(
             "Program {{ names: {names}, options: Options {{ style: Style::{:?}, valued: {}, attached: {}, long: {}, \
-             front: {} }}, quiet: {quiet}, variables: {variables}, rules: {rules}, recipes: {recipes}, traits: Traits({}) }}",
+             front: {} }}, quiet: {quiet}, variables: {variables}, rules: {rules}, recipes: {recipes}, traits: Traits({}), hosts: {hosts} }}",
             options.style,
             borrowed(&options.valued),
             borrowed(&options.attached),

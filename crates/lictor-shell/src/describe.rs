@@ -33,6 +33,7 @@
 //! (what `@file` names), `any` (every word and value), `stdin`, `disks`, a path of its own (`~/.x/{2}`) or any
 //! other text of its own (`=s3.amazonaws.com`).
 //!
+//! `credentials_for: github` names parts of the hosts that a credential which the program prints may be sent to.
 //! `is: takes-trees filters` states what is true of every call, for analyses of whole lines: see [`Trait`].
 //!
 //! `recipes: {make: Makefile, settings: tox.ini}` names files that the program runs. They are read when the line itself wrote
@@ -69,6 +70,8 @@ pub struct Program {
     pub recipes: List<Recipe>,
     /// What is true of every call.
     pub traits: Traits,
+    /// Parts of the names of hosts that the credentials it prints are for.
+    pub hosts: List<Text>,
 }
 
 /// Files that a program runs without being told to, or that its words name: makefiles, tasks, settings with commands.

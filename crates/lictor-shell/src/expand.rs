@@ -329,6 +329,10 @@ impl Walker<'_> {
             Output::Names(names) => Expansion::Names(names),
             Output::Unknown(taint) => {
                 self.words_printed(from);
+                // It goes into a word, and is judged by what becomes of the word.
+                if taint.secret {
+                    self.not_shown(from);
+                }
                 Expansion::One(Datum::unknown(taint))
             }
         }

@@ -58,7 +58,8 @@ pub(crate) use recipes::{edited_scripts, set_scripts};
 pub(crate) use secrets::is_environment_path;
 pub use secrets::is_secret_path;
 pub(crate) use secrets::{
-    is_credential_header, is_for, is_secret, is_secret_of_file, prints_secret, reveals, shows_input,
+    copies_to_terminal, is_credential_header, is_for, is_secret, is_secret_of_file, prints_secret, reveals,
+    shows_input,
 };
 pub(crate) use serving::here as hands_out;
 

@@ -181,6 +181,8 @@ pub struct Source {
     pub recipes: BTreeMap<String, Words>,
     /// What is true of every call, by name.
     pub is: Words,
+    /// Parts of the names of hosts that its credentials are for.
+    pub credentials_for: Words,
     /// A function that says it all.
     pub by: Option<String>,
     /// Lines that do something.
@@ -223,6 +225,7 @@ impl Source {
                 .map(|(kind, names)| recipe(kind, names))
                 .collect::<Result<_, _>>()?,
             traits: traits(&self.is)?,
+            hosts: self.credentials_for.words().into_iter().map(Text::Owned).collect(),
         })
     }
 }

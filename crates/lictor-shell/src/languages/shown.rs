@@ -357,6 +357,15 @@ impl Shown<'_> {
         {
             return false;
         }
+        // `re.findall("^([A-Z_]+)=", text)` takes the names alone.
+        if name == "findall"
+            && first.is_some_and(|first| {
+                let pattern = self.text(first).trim_end_matches(['"', '\'']);
+                pattern.ends_with(")=") && pattern.matches('(').count() == 1 && !pattern.contains('.')
+            })
+        {
+            return false;
+        }
         // What each element is turned into.
         if let Some(each) = first.filter(|each| {
             matches!(name.as_str(), "map" | "flatMap") && matches!(each.kind(), "arrow_function" | "lambda")

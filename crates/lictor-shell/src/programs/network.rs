@@ -231,10 +231,16 @@ fn curl_sends(call: &Call<'_>, report: &mut Report, options: &super::options::Op
         }
     }
     for file in options.values(&["T", "upload-file"]) {
-        send_file(call, report, file);
+        // `-T '{a,b}'`: curl takes each of them.
+        match file.known().and_then(|text| text.strip_prefix('{')?.strip_suffix('}')) {
+            Some(several) => several.split(',').for_each(|one| send_file(call, report, &Arg::literal(one))),
+            None => send_file(call, report, file),
+        }
     }
     for header in options.values(&["H", "header", "b", "cookie", "e", "A"]) {
-        if header.taint.secret && !secrets::is_credential_header(header.prefix()) {
+        let for_it =
+            secrets::is_credential_header(header.prefix()) && !secrets::is_astray(&header.text, urls);
+        if header.taint.secret && !for_it {
             report.flow(FlowSource::Secret, FlowSink::Host, &header.text);
         }
     }

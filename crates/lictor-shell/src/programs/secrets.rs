@@ -114,6 +114,13 @@ pub(crate) fn read(call: &Call<'_>, report: &mut Report, arg: &Arg, recursive: b
     report.taint.secret |= is_secret(arg);
 }
 
+/// A script that a shell prints while it runs it: a file of variables is shown.
+pub(crate) fn given_to_trace(call: &Call<'_>, report: &mut Report, script: &Arg) {
+    if is_secret(script) {
+        read(call, report, script, false);
+    }
+}
+
 /// Parts of the names of tools that are made for such files: they load, check or lock them.
 const MADE_FOR_IT: [&str; 10] =
     ["env", "lint", "scan", "secret", "leak", "crypt", "fmt", "format", "prettier", "check"];
@@ -325,6 +332,20 @@ pub(crate) fn is_for(text: &str, addresses: &[&Arg], is_set_here: &dyn Fn(&str) 
     any && all
 }
 
+/// Whether a credential that a program printed into this text (`$(gh auth token)`) goes to another host than those it is
+/// for. Of programs whose description names none, nothing is known.
+pub(crate) fn is_astray(text: &str, addresses: &[&Arg]) -> bool {
+    let Some((_, command)) = text.split_once("$(").or_else(|| text.split_once('`')) else { return false };
+    let program = command.split_whitespace().next().unwrap_or_default();
+    let hosts = super::table::find(program).map(|entry| &entry.program.hosts);
+    let Some(hosts) = hosts.filter(|hosts| !hosts.is_empty()) else { return false };
+    let fits = |host: &str| {
+        matches!(host, "localhost" | "127.0.0.1") || hosts.iter().any(|part| host.contains(&**part))
+    };
+    let named = addresses.iter().filter_map(|address| super::network::host_of(address.known()?));
+    named.into_iter().any(|host| !fits(&host))
+}
+
 /// A header that carries a credential is what the credential is for: its name says so.
 pub(crate) fn is_credential_header(text: &str) -> bool {
     const PARTS: [&str; 8] = ["auth", "token", "api-key", "apikey", "api_key", "cookie", "secret", "session"];
@@ -343,6 +364,12 @@ pub(crate) fn shows_input(program: &str) -> bool {
     super::is(program, Trait::PrintsFiles)
 }
 
+/// `tee /dev/stderr`: a secret is shown on its way to another command.
+pub(crate) fn copies_to_terminal(call: &Call<'_>) -> bool {
+    let shown = |arg: &Arg| arg.known().is_some_and(|path| path.starts_with("/dev/") && path != "/dev/null");
+    call.program == "tee" && super::text::stdin_taint(call).secret && call.args.iter().any(shown)
+}
+
 /// Whether a command prints the whole value of a variable that holds a secret (`echo $TOKEN`, `printenv TOKEN`).
 pub(crate) fn prints_secret(call: &Call<'_>) -> bool {
     match call.program {
@@ -359,21 +386,23 @@ pub(crate) fn prints_secret(call: &Call<'_>) -> bool {
         }
         "echo" | "printf" => {
             call.args.iter().filter(|arg| arg.taint.secret && arg.known().is_none()).any(|arg| {
-                arg.text.split('$').skip(1).any(|rest| {
-                    let braced = rest.strip_prefix('{');
-                    let rest = braced.unwrap_or(rest);
-                    let named = braced.and_then(|rest| rest.strip_prefix('!'));
-                    let rest = named.unwrap_or(rest);
-                    let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-                    // `$@`, `$*`.
-                    let end = if rest.starts_with(['@', '*']) { Some(1) } else { end };
-                    let (name, tail) = rest.split_at(end.unwrap_or(rest.len()));
-                    // `${TOKEN:+set}` says whether there is one, `${LINE%%=*}` what it is called.
-                    let asks =
-                        braced.is_some() && [":+", "+", "%%=*"].iter().any(|sign| tail.starts_with(sign));
-                    // `${!n}`: what the variable names, which is all that the word can have it from.
-                    !name.is_empty() && !asks && (named.is_some() || call.env.holds_secret(name))
-                })
+                let made_here = arg.text.contains("$(") || arg.text.contains('`');
+                made_here
+                    || arg.text.split('$').skip(1).any(|rest| {
+                        let braced = rest.strip_prefix('{');
+                        let rest = braced.unwrap_or(rest);
+                        let named = braced.and_then(|rest| rest.strip_prefix('!'));
+                        let rest = named.unwrap_or(rest);
+                        let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+                        // `$@`, `$*`.
+                        let end = if rest.starts_with(['@', '*']) { Some(1) } else { end };
+                        let (name, tail) = rest.split_at(end.unwrap_or(rest.len()));
+                        // `${TOKEN:+set}` says whether there is one, `${LINE%%=*}` what it is called.
+                        let asks =
+                            braced.is_some() && [":+", "+", "%%=*"].iter().any(|sign| tail.starts_with(sign));
+                        // `${!n}`: what the variable names, which is all that the word can have it from.
+                        !name.is_empty() && !asks && (named.is_some() || call.env.holds_secret(name))
+                    })
             })
         }
         _ => false,

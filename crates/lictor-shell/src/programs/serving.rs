@@ -3,6 +3,7 @@
 
 use lictor_core::facts::{FlowSink, FlowSource};
 
+use super::options::after;
 use super::report::written;
 use super::secrets;
 use crate::call::{Call, Report};
@@ -15,6 +16,9 @@ pub(crate) fn directory(call: &Call<'_>, report: &mut Report, named: Option<&Arg
         Cwd::Start | Cwd::Unknown => None,
     };
     let named = named.filter(|arg| !matches!(arg.known(), Some("." | "./")));
+    let addressed =
+        named.filter(|arg| arg.prefix().starts_with("file://")).map(|arg| after(arg, "file://".len()));
+    let named = addressed.as_ref().or(named);
     let Some(root) = named.or(here.as_ref()) else { return };
     let home = call.env.variable("HOME");
     let is_home = |path: &str| {

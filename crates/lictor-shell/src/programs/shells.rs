@@ -90,6 +90,10 @@ pub(crate) fn shell(call: &Call<'_>, report: &mut Report) {
         }
         return;
     }
+    // Every line is printed as it is read, or as it is run.
+    if let Some(script) = options.operands.first().filter(|_| options.has(&["v", "verbose", "x", "xtrace"])) {
+        super::secrets::given_to_trace(call, report, script);
+    }
     if options.has(&["c"]) {
         match options.operands.split_first() {
             Some((text, args)) => {

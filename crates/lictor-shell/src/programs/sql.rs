@@ -2,10 +2,11 @@
 
 mod statement;
 
-use lictor_core::facts::{Access, DatabaseEffect};
+use lictor_core::facts::{Access, DatabaseEffect, FlowSink, FlowSource};
 
 use super::report::short;
 use crate::call::Report;
+use crate::describe::Trait;
 use crate::operand::{Arg, Cwd, Operand};
 
 pub use statement::is_sql;
@@ -189,6 +190,11 @@ fn judge_nested(text: &str, report: &mut Report, depth: usize) {
             match pair {
                 [Token::Word(word), Token::Text(command)] if word == "PROGRAM" => {
                     report.then_shell(&Arg::literal(command), &[], "sql");
+                    // Rows of a table, given to what sends them.
+                    let program = command.split_whitespace().next().unwrap_or_default();
+                    if mentions(&["TO"]) && super::is(program, Trait::SendsFiles) {
+                        report.flow(FlowSource::Private, FlowSink::Host, command);
+                    }
                 }
                 _ => {}
             }

@@ -1,10 +1,12 @@
 //! Secrets that are read or used but not shown: counted, hashed, masked, reduced to their names, put into a
 //! variable.
 
+mod plain;
+
 use lictor_core::facts::{Access, Effect};
 
 use super::{Output, Walker};
-use crate::ast::{Node, Pipeline, Simple, Word};
+use crate::ast::{Node, Pipeline, RedirectKind, Simple, Target, Word};
 use crate::operand::Operand;
 use crate::programs;
 
@@ -15,6 +17,8 @@ enum Shows {
     Content,
     /// The names in front of `=`, nothing behind them.
     Names,
+    /// Lines of a file that are picked by a name which is no secret's.
+    Plain,
     /// How much it is, whether something is in it, a digest.
     Nothing,
 }
@@ -29,6 +33,9 @@ impl Walker<'_> {
         if pipeline.stages.iter().any(copies_to_terminal) {
             return false;
         }
+        if pipeline.stages.last().is_some_and(keeps_as_secret) {
+            self.joined_in_the_project();
+        }
         let shown = pipeline.stages.iter().map(shows);
         let least = shown.max_by_key(|shows| *shows as u8).unwrap_or(Shows::Content);
         if least == Shows::Content {
@@ -39,17 +46,44 @@ impl Walker<'_> {
             let Some(Effect::File { access, target, .. }) = self.reading.effects.get_mut(at) else {
                 continue;
             };
-            // Files of lines `name=value`.
-            let environment = target.arg.known().is_some_and(|path| {
-                programs::is_environment_path(path) || path.ends_with("/.npmrc") || path == ".npmrc"
-            });
-            if programs::is_secret(&target.arg) && (least == Shows::Nothing || environment) {
+            let environment = is_of_variables(target);
+            if programs::is_secret(&target.arg) && (least != Shows::Names || environment) {
                 *access = Access::List;
             } else {
                 all = false;
             }
         }
         all
+    }
+
+    /// Secrets of the project that go into another file of secrets there (`cat cert.pem key.pem > both.pem`) stay where they are.
+    fn joined_in_the_project(&mut self) {
+        for at in &self.reads {
+            if let Some(Effect::File { access, target, .. }) = self.reading.effects.get_mut(*at)
+                && target
+                    .arg
+                    .known()
+                    .is_some_and(|path| !path.starts_with(['/', '~']) && !path.contains(".."))
+            {
+                *access = Access::Execute;
+            }
+        }
+    }
+
+    /// Whether a command of a pipeline lets nothing of the secrets through that were read so far.
+    pub(super) fn holds_back(&self, stage: &Node) -> bool {
+        match shows(stage) {
+            Shows::Content => false,
+            Shows::Nothing => true,
+            Shows::Plain => !self.reads.is_empty(),
+            Shows::Names => {
+                let mut files = self.reads.iter().filter_map(|at| match self.reading.effects.get(*at) {
+                    Some(Effect::File { target, .. }) => Some(target),
+                    _ => None,
+                });
+                !self.reads.is_empty() && files.all(|target| is_of_variables(target))
+            }
+        }
     }
 
     /// `env | grep TOKEN`: of all variables those are picked that hold secrets, and shown.
@@ -85,7 +119,7 @@ impl Walker<'_> {
                         || given(word.trim_matches(['"', '^', '=']))
                 })
         };
-        let shown = pipeline.stages.iter().all(|stage| shows(stage) == Shows::Content);
+        let shown = pipeline.stages.iter().all(|stage| matches!(shows(stage), Shows::Content | Shows::Plain));
         let kept = rest
             .last()
             .is_some_and(|stage| matches!(stage, Node::Simple(simple) if !simple.redirects.is_empty()));
@@ -115,7 +149,7 @@ impl Walker<'_> {
     }
 
     /// A token that went since `from` straight into a login, or of which only the length came out, was not shown to anybody.
-    pub(super) fn not_shown(&mut self, from: usize) {
+    pub(crate) fn not_shown(&mut self, from: usize) {
         self.keep_effects(from, |effect| !is_shown_secret(effect));
     }
 }
@@ -127,6 +161,28 @@ fn lists_variables(word: &Word) -> bool {
 
 fn is_shown_secret(effect: &Effect<Operand>) -> bool {
     matches!(effect, Effect::Deed { verb, object, .. } if verb == "read" && object == "secret")
+}
+
+/// A file of lines `name=value`.
+fn is_of_variables(file: &Operand) -> bool {
+    file.arg.known().is_some_and(|path| {
+        programs::is_environment_path(path) || path.ends_with("/.npmrc") || path == ".npmrc"
+    })
+}
+
+/// `> combined.pem`: what is printed goes into a file of the project that is a secret itself.
+fn keeps_as_secret(stage: &Node) -> bool {
+    let Node::Simple(simple) = stage else { return false };
+    simple.redirects.iter().any(|redirect| match &redirect.target {
+        Target::Word(word)
+            if redirect.kind == RedirectKind::Write && redirect.fd.is_none_or(|fd| fd == 1) =>
+        {
+            word.literal().is_some_and(|path| {
+                !path.starts_with(['/', '~']) && !path.contains("..") && programs::is_secret_path(path)
+            })
+        }
+        _ => false,
+    })
 }
 
 /// `tee /dev/tty`.
@@ -174,13 +230,13 @@ fn shows(stage: &Node) -> Shows {
             } else if (short("o") || long(&["--only-matching"])) && args.iter().any(|arg| names_only(arg)) {
                 Shows::Names
             } else {
-                Shows::Content
+                grep(args)
             }
         }
         "cut" => cut(args),
         // With `--arg` and its like, words are names and values too.
         "jq" | "yq" | "gojq" | "jaq"
-            if args.iter().any(|arg| asks_for_keys(arg))
+            if args.iter().any(|arg| asks_for_keys(arg) || plain::is_field(arg))
                 && !args.iter().any(|arg| arg.starts_with("--arg") || arg.ends_with("file")) =>
         {
             Shows::Nothing
@@ -200,6 +256,20 @@ fn unquoted(word: &Word) -> String {
     match word.literal() {
         Some(text) => text.to_owned(),
         None => word.written().replace(['\'', '"'], ""),
+    }
+}
+
+/// `grep '^PORT=' .env`: lines that are picked by a name that is no secret's.
+fn grep(args: &[&str]) -> Shows {
+    let (options, words): (Vec<&str>, Vec<&str>) = args.iter().partition(|arg| arg.starts_with('-'));
+    let plain = |option: &str| {
+        option
+            .strip_prefix('-')
+            .is_some_and(|letters| letters.chars().all(|letter| "nEhHiswxo".contains(letter)))
+    };
+    match words.first() {
+        Some(pattern) if options.into_iter().all(plain) && plain::is_pattern(pattern) => Shows::Plain,
+        _ => Shows::Content,
     }
 }
 
@@ -236,6 +306,10 @@ fn awk(args: &[&str]) -> Shows {
         attached => Some(attached),
     });
     let program = args.iter().find(|arg| arg.contains('{'));
+    // `/^PORT=/{print $2}`
+    if program.is_some_and(|program| plain::is_rule(program)) {
+        return Shows::Plain;
+    }
     let (Some("="), Some(program)) = (separator, program) else { return Shows::Content };
     let parts: Vec<&str> = program.split('$').collect();
     let first = parts.len() > 1
@@ -261,6 +335,15 @@ fn sed(args: &[&str]) -> Shows {
     let others = args.iter().any(|arg| matches!(*arg, "-i" | "-f" | "--in-place" | "--file"));
     if others || scripts.is_empty() {
         return Shows::Content;
+    }
+    // `sed -n 's/^PORT=//p'`
+    let picks = |script: &&str| {
+        let pattern =
+            script.strip_prefix("s/").and_then(|rest| rest.split_once('/')).map(|(pattern, _)| pattern);
+        pattern.is_some_and(plain::is_pattern)
+    };
+    if args.contains(&"-n") && scripts.iter().all(picks) {
+        return Shows::Plain;
     }
     if scripts.iter().any(|script| masks(script)) { Shows::Names } else { Shows::Content }
 }

@@ -62,6 +62,11 @@ impl Walker<'_> {
             output = self.node(stage, scene);
             self.state.leave(mark);
             if !last {
+                if let Output::Unknown(taint) = &mut output
+                    && self.holds_back(stage)
+                {
+                    taint.secret = false;
+                }
                 self.piped = self.printed_file(effects);
                 self.stdin = Rc::new(std::mem::replace(&mut output, Output::unknown()).into_stdin());
             }

@@ -218,6 +218,9 @@ impl Walker<'_> {
             self.shell_without_text(&call, plumbing.source.as_ref(), scene, &mut report);
         }
         // What is printed at the end of the line is read by whoever reads the answer.
+        if programs::copies_to_terminal(&call) {
+            programs::reveals(&mut report);
+        }
         if !scene.capture
             && !plumbing.takes_output_away()
             && (report.credential && self.elsewhere == 0
