@@ -43,8 +43,8 @@ impl Walker<'_> {
                         None => Value::Scalar(datum),
                     };
                     self.state.set(name, value);
-                    if assignment.element.is_none() && !assignment.append {
-                        self.note_printed_choice(name, word);
+                    if assignment.element.is_none() && !assignment.append && arg.known().is_none() {
+                        self.note_choice(name, word);
                     }
                 }
                 Some((name.clone(), arg))

@@ -109,8 +109,12 @@ impl Walker<'_> {
     /// The programs that a word stands for: a variable to which the line gave one value or another.
     pub(super) fn either_program(&self, word: &Arg) -> Option<Vec<String>> {
         let programs = self.state.either(variable(&word.text)?)?;
-        let plain = programs.iter().all(|program| !program.trim().is_empty());
-        (plain && programs.len() <= 8).then(|| programs.to_vec())
+        // `SUDO=`: what stands behind it is the program then, as it is behind `env`.
+        let program = |program: &String| match program.trim() {
+            "" => "env".to_owned(),
+            _ => program.clone(),
+        };
+        (programs.len() <= 8).then(|| programs.iter().map(program).collect())
     }
 
     /// A variable that is the whole of a condition, and that the line did not set, is a switch of whoever calls it.

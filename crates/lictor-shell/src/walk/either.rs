@@ -1,11 +1,12 @@
-//! A variable that gets one of two known values: `m=$(test -f a && echo x || echo y)`, `test -f a && m=x || m=y`.
+//! A variable that gets one of two known values: `m=$(test -f a && echo x || echo y)`, `test -f a && m=x || m=y`,
+//! `dry=${DRY:+echo}`.
 
 use super::Walker;
-use crate::ast::{Assigned, Compound, Item, Joint, Node, Part, Pipeline, Script, Word};
+use crate::ast::{Assigned, Compound, Item, Joint, Node, Operation, Part, Pipeline, Script, Word};
 
 impl Walker<'_> {
-    /// Notes the values that an assignment chooses between, when its word is a substitution that prints one of them.
-    pub(super) fn note_printed_choice(&mut self, name: &str, word: &Word) {
+    /// Notes the values that the word of an assignment chooses between.
+    pub(super) fn note_choice(&mut self, name: &str, word: &Word) {
         if let Some(values) = chosen(word) {
             self.state.set_either(name, values);
         }
@@ -22,13 +23,21 @@ impl Walker<'_> {
     }
 }
 
-/// The texts one of which a substitution prints.
+/// The texts one of which a word stands for.
 fn chosen(word: &Word) -> Option<Vec<String>> {
     let parts = match word.parts.as_slice() {
         [Part::Double(parts)] => parts.as_slice(),
         parts => parts,
     };
-    let [Part::Command(script)] = parts else { return None };
+    let script = match parts {
+        [Part::Command(script)] => script,
+        [Part::Parameter(parameter)] => {
+            let Operation::Alternative { word } = &parameter.operation else { return None };
+            let [Part::Literal(text)] = word.as_slice() else { return None };
+            return Some(vec![String::new(), text.clone()]);
+        }
+        _ => return None,
+    };
     let [item] = script.items.as_slice() else { return None };
     match item.rest.as_slice() {
         [(Joint::And, one), (Joint::Or, other)] if is_silent(&item.first) => {
