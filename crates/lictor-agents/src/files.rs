@@ -241,3 +241,6 @@ pub(crate) fn installed_in(
         Role::Holds(_) | Role::Read | Role::MayMentionHooks | Role::ListsServers => None,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -84,7 +84,9 @@ pub fn make_room(project: &Project, options: &Options, command: &OsStr) -> Resul
             for path in
                 places(file, home, environment).iter().filter(|path| fs::symlink_metadata(path).is_err())
             {
-                fs::write(path, text).map_err(RunError::io(format!("cannot write `{}`", path.display())))?;
+                let made =
+                    path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(path, text));
+                made.map_err(RunError::io(format!("cannot write `{}`", path.display())))?;
             }
         }
     }

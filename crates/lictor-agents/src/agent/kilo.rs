@@ -20,7 +20,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     ],
     traces: &[(At::Home(KILO), ""), (At::Project, ".kilo"), (At::Project, "kilo.json")],
     directory: Some(".kilo"),
-    state: &[".local/share/kilo", ".local/state/kilo"],
+    state: &[".local/share/kilo", ".local/state/kilo", ".local/state/kilo-sandbox-policy"],
     launch: Some(Launch {
         programs: &["kilo", "kilocode"],
         packages: &["@kilocode/cli"],
@@ -40,5 +40,14 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
 
 const KILO: HomeDir = HomeDir::at(".config/kilo").moved_by(&[("XDG_CONFIG_HOME", "kilo")]);
 
-const FILES: &[GoverningFile] =
-    family_files!("kilo", KILO, "KILO_CONFIG", "KILO_CONFIG_DIR", project(".kilocode"));
+// Its settings in `.kilocode` say that this is a directory, also where it is not there: Kilo does not start when it finds a file.
+const FILES: &[GoverningFile] = family_files!(
+    "kilo",
+    KILO,
+    "KILO_CONFIG",
+    "KILO_CONFIG_DIR",
+    KILO.file("kilo.jsonc").at_first("{\"$schema\": \"https://app.kilo.ai/config.json\"}\n"),
+    project(".kilocode"),
+    project(".kilocode/kilo.json"),
+    project(".kilocode/kilo.jsonc")
+);
