@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
@@ -79,10 +79,12 @@ class Action:
         except ActionError:
             raise
         except UnicodeError as error:
-            names = [key for key, value in {"kind": name, **options}.items() if not _is_unicode(value)]
-            said = f"`{', '.join(names)}` is not Unicode text" if names else str(error)
-            raise ActionError(said, "give text that can be written as UTF-8") from error
-        except (ValueError, TypeError) as error:
+            said = _named(lambda value: not _is_unicode(value), "is not Unicode text", name, options)
+            raise ActionError(said or str(error), "give text that can be written as UTF-8") from error
+        except TypeError as error:
+            said = _named(lambda value: not _is_text(value), "is not text", name, options)
+            raise ActionError(said or str(error), "give text, or nothing") from error
+        except ValueError as error:
             raise ActionError(str(error), "give plain data: text, numbers, lists and mappings") from error
         self._raw = raw
         # The last session of an engine that it was judged in, and the action in it.
@@ -261,6 +263,16 @@ def _restored(fields: Mapping[str, Any], parent: str | None, metadata: Mapping[s
     return Action.from_dict(fields).replace(parent_session_id=parent, metadata=metadata)
 
 
+def _named(is_wrong: Callable[[Any], bool], what: str, kind: Any, options: Mapping[str, Any]) -> str:
+    """Which of them it is."""
+    names = ", ".join(f"`{key}`" for key, value in {"kind": kind, **options}.items() if is_wrong(value))
+    return f"{names} {what}" if names else ""
+
+
+def _is_text(value: Any) -> bool:
+    return value is None or all(isinstance(text, str) for text in (value if isinstance(value, list) else [value]))
+
+
 def _is_unicode(value: Any) -> bool:
     texts = value if isinstance(value, list) else [value]
     try:
@@ -269,12 +281,27 @@ def _is_unicode(value: Any) -> bool:
         return False
 
 
+def not_an_action(given: object) -> ActionError:
+    return ActionError(f"a `{type(given).__name__}` is not an action", 'give an `Action`, for example `Action.bash("make")`')
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _copied(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_copied(item) for item in value]
+    return value
+
+
 def _plain(payload: Any) -> dict[str, Any]:
-    """Mappings as they are; dataclasses and pydantic models by their fields."""
+    """A copy that nobody else can change: mappings as they are, dataclasses and pydantic models by their fields."""
     if payload is None:
         return {}
     if isinstance(payload, Mapping):
-        return dict(payload)
+        try:
+            return {key: value if isinstance(value, str) else _copied(value) for key, value in payload.items()}
+        except RecursionError:
+            raise ActionError("the payload is nested too deeply", "give plain data without cycles") from None
     if hasattr(type(payload), "__dataclass_fields__"):
         import dataclasses
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lictor._texts import texts
 from lictor.context import CalledContext
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class FileOutputChecker:
     """These files exist and are not empty."""
 
     def __init__(self, files: Sequence[str | os.PathLike[str]]) -> None:
-        self._files = [os.fspath(file) for file in files]
+        self._files = texts("files", files)
 
     def check(self, context: TaskCompletionContext) -> TaskCompletionResult:
         missing = [file for file in self._files if not (context.filesystem / file).is_file()]
@@ -98,7 +99,7 @@ class CommandChecker:
     """A command ends with the exit code 0. It runs without a shell, in the engine's root directory."""
 
     def __init__(self, argv: Sequence[str], timeout: float = 300) -> None:
-        self._argv, self._timeout = list(argv), timeout
+        self._argv, self._timeout = texts("argv", argv), timeout
 
     def check(self, context: TaskCompletionContext) -> TaskCompletionResult:
         import subprocess
@@ -132,6 +133,8 @@ class CompositeChecker:
                 unmet.append(result.feedback or "a check is not met")
                 if self._all:
                     break
+        if not self._checkers and not self._all:
+            unmet.append("there is no check that could be met")
         return TaskCompletionResult.incomplete("\n".join(unmet)) if unmet else TaskCompletionResult.ok()
 
 

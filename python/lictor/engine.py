@@ -14,9 +14,10 @@ from lictor._governing import Governing
 from lictor._lictor import RawAction, RawEngine, RawEvaluation
 from lictor._forks import Reopening
 from lictor._records import dataclass
-from lictor.actions import Action
+from lictor._texts import texts
+from lictor.actions import Action, not_an_action
 from lictor.context import GovernanceContext, Notes, SessionState
-from lictor.errors import Blocked, GraphError, LictorError, NeedsApproval, PolicyError
+from lictor.errors import ApprovalError, Blocked, GraphError, LictorError, NeedsApproval, PolicyError
 from lictor.nodes import All, Plan
 from lictor.outcomes import Answer, Outcome, StopResult
 from lictor.stores import InMemorySessionStore, SessionStore
@@ -195,13 +196,16 @@ class PolicyEngine(Governing[EvaluationResult]):
         if facts not in ("project", "none"):
             raise PolicyError(f"`{facts}` says nothing about facts", "give `project` or `none`")
         project = directory if facts == "project" else None
+        if deadline is not None and not 0 < deadline < float("inf"):
+            raise PolicyError(f"a deadline of {deadline} seconds leaves no time, or all of it", "give a number above 0")
+        hidden = texts("redact", redact)
         keep = store.keep if isinstance(store, InMemorySessionStore) else 0
         context = functools.partial(GovernanceContext, history=_history_of(weakref.ref(self)))
 
         def build() -> RawEngine:
             return RawEngine(
                 plan.root, plan.observers, context, store.path, keep, project, plan.fingerprint, providers,
-                checkers, directory, deadline, list(redact), None if clock is None else clock.raw,
+                checkers, directory, deadline, hidden, None if clock is None else clock.raw,
             )
 
         try:
@@ -285,8 +289,12 @@ class PolicyEngine(Governing[EvaluationResult]):
 
     def resolve(self, action: Action, result: EvaluationResult, answers: _Answers) -> EvaluationResult:
         """A person's answers: one for each question, or one boolean for all. A wrong number of them blocks."""
+        if action != result.action:
+            raise ApprovalError("the question was about another action", "give the action that was evaluated")
         if isinstance(answers, bool):
             given: list[Any] = [answers] * len(result.questions)
+        elif not isinstance(answers, Sequence):
+            raise PolicyError(f"`{answers!r}` is no answer", "answer with True or False, or with a list of them")
         else:
             given = [
                 {"approved": answer.approved, "reason": answer.reason} if isinstance(answer, Answer) else answer
@@ -424,6 +432,8 @@ class PolicyEngine(Governing[EvaluationResult]):
 
     def _judged_as(self, action: Action) -> RawAction:
         """The action in its own session, or else in the engine's."""
+        if not isinstance(action, Action):
+            raise not_an_action(action)
         if self._session is None or action.session_id is not None:
             return action._raw
         return action._in_session(self._session)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from lictor import _lictor
+from lictor._texts import texts
 from lictor.context import CalledContext
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ class CommandFeedback:
     def __init__(
         self, argv: Sequence[str], timeout: float = 2, name: str = "command", cwd: str | os.PathLike[str] | None = None
     ) -> None:
-        self._argv, self._timeout, self._cwd, self.name = list(argv), timeout, cwd, name
+        self._argv, self._timeout, self._cwd, self.name = texts("argv", argv), timeout, cwd, name
 
     def provide(self, *, context: FeedbackContext) -> Feedback | None:
         import json

@@ -68,6 +68,8 @@ class Outcome:
             return result
         if isinstance(result, BaseException):
             return Outcome(success=False, error=f"{type(result).__name__}: {result}")
+        if not isinstance(result, bool):
+            raise ActionError(f"`{result!r}` does not say what came of the action", "give an `Outcome`, a boolean or an exception")
         # A failure that says nothing about itself would not count as one that is known.
         return Outcome(success=result, error=None if result else "it failed")
 

@@ -14,9 +14,10 @@ from typing import Any, Literal, TypeVar
 
 from lictor._async import asynchronous, is_async, served_by, waiting
 from lictor._lictor import RawPolicies
+from lictor._texts import texts
 from lictor.actions import Action, ActionKind
 from lictor.engine import EvaluationResult, PolicyEngine
-from lictor.errors import Blocked, NeedsApproval, PolicyError
+from lictor.errors import Blocked, LictorError, NeedsApproval, PolicyError
 from lictor.outcomes import Answer
 
 _T = TypeVar("_T")
@@ -162,7 +163,7 @@ class PolicySet:
     ) -> None:
         self.name = name
         self.policies = tuple(policies)
-        self._words = (list(verbs), list(objects), ungrounded)
+        self._words = (texts("verbs", verbs), texts("objects", objects), ungrounded)
         # By the place in the list: two policies of one name stay apart.
         self.callbacks = {
             f"{index} {policy.name}": _resolved(policy)
@@ -170,7 +171,12 @@ class PolicySet:
             if policy.callback is not None
         }
         self._root = os.path.abspath(os.fspath(root_dir) if root_dir is not None else os.getcwd())
-        self._raw = RawPolicies(self.native_guard(), self._root)
+        try:
+            self._raw = RawPolicies(self.native_guard(), self._root)
+        except LictorError:
+            raise
+        except ValueError as error:
+            raise PolicyError(f"a policy cannot be used: {error}", "correct what stands there") from error
 
     def rules(self) -> list[dict[str, Any]]:
         """The policies as data."""
@@ -185,9 +191,9 @@ class PolicySet:
                 "effect": policy.effect,
                 "message": policy.confirmation_message,
                 "fix": policy.fix,
-                "paths": list(policy.paths),
-                "hosts": list(policy.hosts),
-                "tools": list(policy.tools),
+                "paths": texts("paths", policy.paths),
+                "hosts": texts("hosts", policy.hosts),
+                "tools": texts("tools", policy.tools),
             }
             for index, policy in enumerate(self.policies)
         ]
@@ -433,7 +439,10 @@ def _answer(given: Any) -> Answer | None:
 def _subject(what: Concepts | Action, call_context: Action | None) -> tuple[list[tuple[str, str]] | None, Action]:
     if isinstance(what, Action):
         return None, what
-    concepts = [(str(verb), str(target)) for verb, target in what]
+    try:
+        concepts = [(str(verb), str(target)) for verb, target in what]
+    except (TypeError, ValueError):
+        raise PolicyError(f"`{what!r}` is no list of concepts", 'give pairs: `[("delete", "file")]`') from None
     return concepts, call_context if call_context is not None else Action(ActionKind.TOOL, {}, tool="concepts")
 
 
@@ -449,9 +458,10 @@ def _called(policy: Policy, callback: Callable[[PolicyCallContext], Any]) -> Cal
 
 def _resolved(policy: Policy) -> Callable[[PolicyCallContext], Any]:
     """A callable, or a dotted path to one, found once."""
-    if not isinstance(policy.callback, str):
-        assert policy.callback is not None
+    if callable(policy.callback):
         return policy.callback
+    if not isinstance(policy.callback, str):
+        raise PolicyError(f"the callback of policy `{policy.name}` cannot be called", "give a function, or its dotted path")
     module, _, name = policy.callback.rpartition(".")
     try:
         found: Callable[[PolicyCallContext], Any] = getattr(importlib.import_module(module), name)

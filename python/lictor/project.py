@@ -9,11 +9,11 @@ from typing import Any
 from lictor._governing import Governing
 from lictor._lictor import RawProject
 from lictor._forks import Reopening
-from lictor.actions import Action
+from lictor.actions import Action, not_an_action
 from lictor.approvals import Approvals
 from lictor.context import Notes
 from lictor.engine import PostResult, Question
-from lictor.errors import Blocked, NeedsApproval, PolicyError, ProjectError
+from lictor.errors import ApprovalError, Blocked, NeedsApproval, PolicyError, ProjectError
 from lictor.outcomes import Answer, Outcome, StopResult
 from lictor.stores import SessionStore
 from lictor.tracers import TraceEntry
@@ -169,6 +169,8 @@ class Project(Governing[ProjectEvaluation]):
 
     def evaluate(self, action: Action, *, mode: str = "enforce") -> ProjectEvaluation:
         """Judges one action and records the judgement. ``mode`` is ``enforce``, ``observe`` or ``dry``."""
+        if not isinstance(action, Action):
+            raise not_an_action(action)
         if action.parent_session_id is not None and action.session_id is not None and mode != "dry":
             self.delegate(action.parent_session_id, action.session_id, agent=action.agent)
         return ProjectEvaluation(self.call("evaluate", {"action": action.to_dict(), "mode": mode}), action)
@@ -199,6 +201,8 @@ class Project(Governing[ProjectEvaluation]):
         self, action: Action, result: ProjectEvaluation, answers: Sequence[bool | Answer] | bool
     ) -> ProjectEvaluation:
         """A person's answers to what was asked, in order; one boolean counts for all."""
+        if action != result.action:
+            raise ApprovalError("the question was about another action", "give the action that was evaluated")
         given = [answers] * len(result.questions) if isinstance(answers, bool) else answers
         plain = [
             {"approved": answer.approved, "reason": answer.reason} if isinstance(answer, Answer) else answer

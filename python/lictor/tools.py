@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lictor._faults import failed
+from lictor._texts import texts
 from lictor.actions import Action
 from lictor.memory import GuardMemory
 from lictor.outcomes import Outcome
@@ -93,7 +94,7 @@ class SequentialDependencyPolicy:
 
     def __init__(self, dependencies: Mapping[str, Iterable[str]], name: str = "sequence") -> None:
         self.name = name
-        self._dependencies = {tool: tuple(needs) for tool, needs in dependencies.items()}
+        self._dependencies = {tool: texts(tool, needs) for tool, needs in dependencies.items()}
 
     def check(self, tool: str, params: Mapping[str, Any], *, context: ToolContext) -> PolicyDecision:
         missing = [need for need in self._dependencies.get(tool, ()) if f"did {need}" not in context.memory]
@@ -116,7 +117,7 @@ class ReadBeforeWritePolicy:
         name: str = "read_before_write",
     ) -> None:
         self.name = name
-        self._reads, self._writes = frozenset(read_tools), frozenset(write_tools)
+        self._reads, self._writes = frozenset(texts("read_tools", read_tools)), frozenset(texts("write_tools", write_tools))
 
     def check(self, tool: str, params: Mapping[str, Any], *, context: ToolContext) -> PolicyDecision:
         path = _path(params, context)

@@ -91,7 +91,10 @@ impl RawEngine {
         }
         if !redact.is_empty() {
             let redactor = Redactor::new(redact.iter().map(String::as_str));
-            builder = builder.redact(redactor.map_err(|error| PyValueError::new_err(error.to_string()))?);
+            builder = builder.redact(redactor.map_err(|error| {
+                let text = format!("`redact` has a pattern that cannot be used: {error}");
+                errors::told(Class::Policy, &text, "correct the pattern", "redact", Vec::new())
+            })?);
         }
         if let Some(clock) = clock {
             builder = builder.clock(clock.get().shared());

@@ -27,8 +27,13 @@ impl Class {
     }
 }
 
+/// The engine's own errors say the next step themselves: it is not said twice.
 pub(crate) fn raised(class: Class, error: &impl Fixable) -> PyErr {
-    told(class, &error.to_string(), error.fix(), error.kind(), Vec::new())
+    let text = error.to_string();
+    let raised = told(class, &text, error.fix(), error.kind(), Vec::new());
+    // Without it the error reads as it would have: nothing is lost.
+    Python::attach(|py| drop(raised.value(py).setattr("args", (text,))));
+    raised
 }
 
 /// As [`raised`], with every single thing that is wrong.

@@ -136,7 +136,7 @@ impl<'py> Factory<'py> {
             "policies" => policies::as_guard(parts),
             _ => {
                 let (config, root): (Bound<'py, PyAny>, String) = tail(parts)?;
-                built_in(&kind, json::value(&config)?, &root)
+                built_in(&kind, json::value(&config)?, &root).map_err(|error| in_settings(&kind, error))
             }
         }
     }
@@ -167,6 +167,17 @@ fn named(node: Node, name: Option<String>) -> Node {
 
 fn wrong(error: impl lictor::Fixable) -> PyErr {
     errors::raised(Class::Policy, &error)
+}
+
+/// Says whose settings they are. What the guard itself refused is a sentence already.
+fn in_settings(kind: &str, error: PyErr) -> PyErr {
+    Python::attach(|py| {
+        if !error.get_type(py).is(py.get_type::<PyValueError>()) {
+            return error;
+        }
+        let text = format!("the settings of `{kind}` cannot be used: {}", error.value(py));
+        errors::told(Class::Policy, &text, "correct what stands there", "settings", Vec::new())
+    })
 }
 
 fn built_in(kind: &str, config: Value, root: &str) -> PyResult<SharedGuard> {

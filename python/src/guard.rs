@@ -168,7 +168,11 @@ pub(crate) fn verdict(given: &Bound<'_, PyAny>) -> PyResult<Verdict> {
         "warn" => Verdict::warn(reason).with_fix(fix),
         "ask" => Verdict::ask(reason).with_fix(fix),
         "block" => Verdict::block(reason, fix),
-        _ => Verdict::error(reason, fix),
+        "error" => Verdict::error(reason, fix),
+        other => {
+            let said = format!("a verdict has the status `{other}`; use pass, warn, ask, block or error");
+            return Err(PyTypeError::new_err(said));
+        }
     };
     if let Some(rule) = given.getattr(intern!(py, "rule"))?.extract::<Option<String>>()? {
         verdict = verdict.by_rule(rule);

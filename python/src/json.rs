@@ -64,7 +64,7 @@ fn value_at(data: &Bound<'_, PyAny>, at: &str, depth: usize) -> PyResult<Value> 
         return Ok(Value::Array(items.collect::<PyResult<_>>()?));
     }
     let name = data.get_type().name()?;
-    Err(wrong(at, &format!("is a `{name}`, which is not plain data; give text, numbers, lists or mappings")))
+    Err(wrong(at, &format!("is a `{name}`, which is not plain data")))
 }
 
 fn fields(mapping: &Bound<'_, PyMapping>, at: &str, depth: usize) -> PyResult<Value> {
@@ -72,7 +72,7 @@ fn fields(mapping: &Bound<'_, PyMapping>, at: &str, depth: usize) -> PyResult<Va
     for item in mapping.items()? {
         let (key, item): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
         let key = key.cast_into::<PyString>().map_err(|_| wrong(at, "has a key that is not text"))?;
-        let key = text(&key, at)?;
+        let key = key.to_str().map_err(|_| wrong(at, "has a key that is not Unicode text"))?.to_owned();
         let below = format!("{at}.{key}");
         fields.insert(key, value_at(&item, &below, depth + 1)?);
     }
@@ -117,7 +117,11 @@ pub(crate) fn parsed<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, Py
 
 /// Plain data as one of the engine's types.
 pub(crate) fn read<T: serde::de::DeserializeOwned>(value: Value) -> PyResult<T> {
-    serde_json::from_value(value).map_err(wrong_form)
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let at = error.path().to_string();
+        let at = if at == "." { String::new() } else { format!("`{at}`: ") };
+        wrong_form(format!("{at}{}", error.inner()))
+    })
 }
 
 fn wrong_form(error: impl std::fmt::Display) -> PyErr {

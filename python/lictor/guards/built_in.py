@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, ClassVar
 
 from lictor._records import dataclass
+from lictor._texts import texts
 from lictor.actions import Action, ActionKind
 from lictor.context import GovernanceContext
 from lictor.guards.own import BaseGuard
@@ -58,11 +59,12 @@ class BashSafetyGuard(NativeGuard):
         allow: Sequence[str] = (),
         unreadable: str | None = "ask",
     ) -> None:
+        starting = [rf"^\s*{re.escape(prefix)}" for prefix in texts("blocked_prefixes", blocked_prefixes)]
         super().__init__(
             {
-                "blocked_patterns": [*blocked_patterns, *(rf"^\s*{re.escape(prefix)}" for prefix in blocked_prefixes)],
-                "blocked_programs": list(blocked_programs),
-                "allow": list(allow),
+                "blocked_patterns": [*texts("blocked_patterns", blocked_patterns), *starting],
+                "blocked_programs": texts("blocked_programs", blocked_programs),
+                "allow": texts("allow", allow),
                 "unreadable": unreadable,
             }
         )
@@ -75,17 +77,17 @@ class FileBoundaryGuard(NativeGuard):
 
     def __init__(
         self,
-        allowed_dirs: Sequence[str] | None = None,
-        red_line_files: Sequence[str] = (),
-        blocked_paths: Sequence[str] = (),
+        allowed_dirs: Sequence[str | os.PathLike[str]] | None = None,
+        red_line_files: Sequence[str | os.PathLike[str]] = (),
+        blocked_paths: Sequence[str | os.PathLike[str]] = (),
         red_line_mode: str | None = None,
         root: str | os.PathLike[str] | None = None,
     ) -> None:
         super().__init__(
             {
-                "allowed_dirs": None if allowed_dirs is None else list(allowed_dirs),
-                "red_line_files": list(red_line_files),
-                "blocked_paths": list(blocked_paths),
+                "allowed_dirs": None if allowed_dirs is None else texts("allowed_dirs", allowed_dirs),
+                "red_line_files": texts("red_line_files", red_line_files),
+                "blocked_paths": texts("blocked_paths", blocked_paths),
                 "red_line_mode": red_line_mode,
             },
             root,
@@ -114,8 +116,8 @@ class SandboxGuard(NativeGuard):
         forbid_attributes: Sequence[str] | None = None,
     ) -> None:
         forbid = {"imports": forbid_imports, "calls": forbid_calls, "attributes": forbid_attributes}
-        filled = {key: list(value) for key, value in forbid.items() if value is not None}
-        super().__init__({"languages": None if languages is None else list(languages), "forbid": filled})
+        filled = {key: texts(f"forbid_{key}", value) for key, value in forbid.items() if value is not None}
+        super().__init__({"languages": None if languages is None else texts("languages", languages), "forbid": filled})
 
 
 class BudgetGuard(NativeGuard):
@@ -172,7 +174,7 @@ class RulesGuard(NativeGuard):
     def __init__(
         self, packs: Sequence[str] = ("recommended",), allow: Sequence[str] = (), opaque: str | None = None
     ) -> None:
-        super().__init__({"packs": list(packs), "allow": list(allow), "opaque": opaque})
+        super().__init__({"packs": texts("packs", packs), "allow": texts("allow", allow), "opaque": opaque})
 
 
 class SecretsGuard(NativeGuard):
@@ -183,7 +185,7 @@ class SecretsGuard(NativeGuard):
     def __init__(
         self, files: Sequence[str] = (), read: str | None = None, write: str | None = None, send: str | None = None
     ) -> None:
-        super().__init__({"files": list(files), "read": read, "write": write, "send": send})
+        super().__init__({"files": texts("files", files), "read": read, "write": write, "send": send})
 
 
 class NetworkGuard(NativeGuard):
@@ -198,8 +200,8 @@ class NetworkGuard(NativeGuard):
         unknown: str | None = None,
         send: str | None = None,
     ) -> None:
-        allowed = None if allow is None else list(allow)
-        super().__init__({"allow": allowed, "deny": list(deny), "unknown": unknown, "send": send})
+        allowed = None if allow is None else texts("allow", allow)
+        super().__init__({"allow": allowed, "deny": texts("deny", deny), "unknown": unknown, "send": send})
 
 
 class KnownToolsGuard(NativeGuard):
@@ -208,7 +210,7 @@ class KnownToolsGuard(NativeGuard):
     kind = "known_tools"
 
     def __init__(self, known: Sequence[str] = (), blocked: Sequence[str] = (), unknown: str | None = None) -> None:
-        super().__init__({"known": list(known), "blocked": list(blocked), "unknown": unknown})
+        super().__init__({"known": texts("known", known), "blocked": texts("blocked", blocked), "unknown": unknown})
 
 
 class SelfProtectionGuard(NativeGuard):

@@ -58,6 +58,9 @@ def guard(
 
 def describe(node: Any) -> tuple[str, GovernanceLayer, Callable[..., Any], bool]:
     """Name, layer, check, and whether the check takes the context."""
+    if isinstance(node, type):
+        # Called as it is, its check would take the action for the guard.
+        raise PolicyError(f"`{node.__name__}` is a class and not a guard", f"give an object of it: `{node.__name__}()`")
     if isinstance(getattr(node, "check", None), Callable):  # type: ignore[arg-type]
         check = node.check
         name = getattr(node, "name", None) or snake_case(type(node).__name__)
@@ -69,6 +72,8 @@ def describe(node: Any) -> tuple[str, GovernanceLayer, Callable[..., Any], bool]
         raise PolicyError(
             f"`{node!r}` is not a guard", "give an object with `check`, a function, or a combinator"
         )
+    if not isinstance(name, str):
+        raise PolicyError(f"the name of `{node!r}` is not text", "give it a name, or none")
     return name, GovernanceLayer(layer), check, _takes_context(name, check)
 
 
