@@ -18,7 +18,7 @@ use std::time::{Instant, SystemTime};
 use anyhow::{Context as _, Result, bail};
 
 use crate::namespace::{self, INSIDE};
-use crate::shell;
+use crate::{setup, shell};
 use spec::{AgentFile, SessionFile};
 
 /// What is tested, and with what.
@@ -46,6 +46,9 @@ pub fn run(args: &[String]) -> Result<()> {
     let (run, keep) = read(args)?;
     if args.iter().any(|arg| arg == INSIDE) {
         return inside(&run, keep);
+    }
+    if let Some(missing) = run.needs().find(|program| !setup::is_there(program)) {
+        bail!("`{missing}` is missing, which these sessions need; `cargo xtask setup` installs it");
     }
     for agent in &run.agents {
         install::ensure(agent)?;
@@ -133,6 +136,14 @@ fn read(args: &[String]) -> Result<(Run, bool)> {
 const STOPPED: [&str; 3] = ["block", "red-line-shell", "parallel"];
 
 impl Run {
+    /// Programs that its sessions start beside the agents: those of the sandboxes, and the terminal.
+    fn needs(&self) -> impl Iterator<Item = &'static str> {
+        let sandboxes = self.sessions.iter().any(|session| session.under_run || session.mode.is_some());
+        let terminal = self.sessions.iter().any(|session| session.answer.is_some());
+        let sandboxes = ["bwrap", "socat"].into_iter().filter(move |_| sandboxes);
+        ["unshare", "ip"].into_iter().chain(sandboxes).chain(terminal.then_some("tmux"))
+    }
+
     /// The session as it is run: with a hook that judges nothing where that is planted, and under `lictor run` where all are.
     fn as_run(&self, session: &SessionFile) -> SessionFile {
         let planted = || "case \"$*\" in *--confirm*) exit 80;; esac".to_owned();

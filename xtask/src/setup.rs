@@ -26,6 +26,7 @@ const NEEDS: &[Need] = &[
         purpose: "the PostgreSQL store's tests, which start a cluster of their own",
     },
     Need { any_of: &["bwrap"], package: "bubblewrap", purpose: "the tests of `lictor run`" },
+    Need { any_of: &["tmux"], package: "tmux", purpose: "agents in a terminal in `cargo xtask agents`" },
     Need { any_of: &["socat"], package: "socat", purpose: "the sandboxes of agents in `cargo xtask agents`" },
     Need {
         any_of: &["/usr/lib/*/faketime/libfaketime.so.1"],
@@ -40,13 +41,8 @@ const NEEDS: &[Need] = &[
 
 /// Installs what is missing, or says which command does.
 pub fn run() -> Result<()> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let directories: Vec<_> = env::split_paths(&path).collect();
-    let is_there = |name: &&str| match name.strip_prefix('/') {
-        Some(_) => matches_file(name),
-        None => directories.iter().any(|directory| directory.join(name).is_file()),
-    };
-    let missing: Vec<&Need> = NEEDS.iter().filter(|need| !need.any_of.iter().any(&is_there)).collect();
+    let missing: Vec<&Need> =
+        NEEDS.iter().filter(|need| !need.any_of.iter().any(|name| is_there(name))).collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -55,6 +51,15 @@ pub fn run() -> Result<()> {
     }
     let packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
     install(&packages)
+}
+
+/// Whether a program is there: by its name on the PATH, or by its path, in which one part may be `*`.
+pub fn is_there(name: &str) -> bool {
+    if name.starts_with('/') {
+        return matches_file(name);
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|directory| directory.join(name).is_file())
 }
 
 /// Installs Debian's packages, or says which command does.
