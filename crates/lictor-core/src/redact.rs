@@ -3,6 +3,7 @@
 mod hints;
 mod options;
 mod secrets;
+mod shapes;
 
 pub use secrets::{Secrets, is_secret_name};
 
@@ -104,7 +105,13 @@ fn collect(value: &Json, redactor: &dyn Redact, found: &mut Vec<String>) {
             let places = redactor.places(text).into_iter();
             found.extend(places.filter_map(|place| text.get(place)).map(str::to_owned));
         }
-        Json::Array(items) => items.iter().for_each(|item| collect(item, redactor, found)),
+        Json::Array(items) => {
+            let words: Option<Vec<&str>> = items.iter().map(Json::as_str).collect();
+            let line = line_of(&words.unwrap_or_default());
+            let places = redactor.places(&line).into_iter();
+            found.extend(places.filter_map(|place| line.get(place)).map(str::to_owned));
+            items.iter().for_each(|item| collect(item, redactor, found));
+        }
         Json::Object(map) => {
             let named_so = is_named_as_secret(map);
             for (key, item) in map {
@@ -112,7 +119,10 @@ fn collect(value: &Json, redactor: &dyn Redact, found: &mut Vec<String>) {
                     Json::String(text) if is_secret(key, item, named_so, redactor) => {
                         found.push(text.clone())
                     }
-                    _ => collect(item, redactor, found),
+                    _ => {
+                        found.extend(second_of_a_pair(key, item, redactor).map(str::to_owned));
+                        collect(item, redactor, found);
+                    }
                 }
             }
         }
@@ -201,7 +211,24 @@ fn finds_a_record(key: &str, item: &Json) -> bool {
 }
 
 /// Additional names of fields that hold a secret.
-const FIELDS: [&str; 4] = ["pass", "pwd", "pw", "cookie"];
+const FIELDS: [&str; 13] = [
+    "pass",
+    "pwd",
+    "pw",
+    "cookie",
+    "bearer",
+    "otp",
+    "jwt",
+    "pin",
+    "sshkey",
+    "ssh_key",
+    "ssh-key",
+    "sessioncookie",
+    "session_cookie",
+];
+
+/// Names of fields that hold a user and a password.
+const PAIR_FIELDS: [&str; 3] = ["auth", "basicauth", "basic_auth"];
 
 /// Whether a field name indicates a secret. `pwd` may be a directory.
 fn is_secret_field(key: &str, item: &Json) -> bool {
@@ -211,15 +238,20 @@ fn is_secret_field(key: &str, item: &Json) -> bool {
 
 /// Whether a field of an object holds a secret, by its own name or by the object's `name` field.
 fn is_secret(key: &str, item: &Json, named_so: bool, redactor: &dyn Redact) -> bool {
-    (is_secret_field(key, item) || named_so && key == VALUE) && holds_text(item, redactor)
+    (is_secret_field(key, item) || named_so && (key == VALUE || key == TYPED)) && holds_text(item, redactor)
 }
 
 /// The field beside the name, in lists of variables and headers: `{"name": "TOKEN", "value": "x"}`.
 const VALUE: &str = "value";
+/// What is typed into a field.
+const TYPED: &str = "text";
+
+/// What such an object calls the name: of a variable, of a header, of a field on a page.
+const NAMED_BY: [&str; 5] = ["name", "key", "element", "label", "field"];
 
 fn is_named_as_secret(map: &Map<String, Json>) -> bool {
-    let name = ["name", "key"].iter().find_map(|key| map.get(*key)).and_then(Json::as_str);
-    map.contains_key(VALUE)
+    let name = NAMED_BY.iter().find_map(|key| map.get(*key)).and_then(Json::as_str);
+    (map.contains_key(VALUE) || map.contains_key(TYPED))
         && name.is_some_and(|name| is_secret_name(name) || name.eq_ignore_ascii_case("cookie"))
 }
 
@@ -252,10 +284,41 @@ fn words_of_a_command(map: &mut Map<String, Json>, redactor: &dyn Redact) {
     }
 }
 
+/// The line of a program whose name is not known, with these words.
+fn line_of(words: &[&str]) -> String {
+    format!("run {}", words.join(" "))
+}
+
+/// Words that an agent hands over one by one are those of a line: `["--token", "x"]`.
+fn words_of_a_list(items: &mut [Json], redactor: &dyn Redact) {
+    let words: Option<Vec<&str>> = items.iter().map(Json::as_str).collect();
+    let Some(line) = words.filter(|words| words.len() > 1).map(|words| line_of(&words)) else { return };
+    let Cow::Owned(clean) = redactor.redact(&line) else { return };
+    for item in items {
+        if item.as_str().is_some_and(|word| !clean.contains(word)) {
+            *item = Json::String(REDACTED.to_owned());
+        }
+    }
+}
+
+/// `{"auth": ["user", "x"]}`: the second of a pair that logs in.
+fn second_of_a_pair<'a>(key: &str, item: &'a Json, redactor: &dyn Redact) -> Option<&'a str> {
+    let logs_in = PAIR_FIELDS.iter().any(|name| key.eq_ignore_ascii_case(name));
+    match item.as_array().filter(|_| logs_in).map(Vec::as_slice) {
+        Some([Json::String(_), secret]) if holds_text(secret, redactor) => secret.as_str(),
+        _ => None,
+    }
+}
+
 fn walk(value: &mut Json, redactor: &dyn Redact, ours: bool) {
     match value {
         Json::String(held) => text(held, redactor),
-        Json::Array(items) => items.iter_mut().for_each(|item| walk(item, redactor, ours)),
+        Json::Array(items) => {
+            if !ours {
+                words_of_a_list(items, redactor);
+            }
+            items.iter_mut().for_each(|item| walk(item, redactor, ours));
+        }
         Json::Object(map) => {
             words_of_a_command(map, redactor);
             let secret: Vec<String> =
@@ -270,6 +333,11 @@ fn walk(value: &mut Json, redactor: &dyn Redact, ours: bool) {
                 // A field is judged by its name too: `{"password": "x"}`.
                 if !ours && is_secret(key, item, named_so, redactor) {
                     *item = Json::String(REDACTED.to_owned());
+                }
+                if !ours && let Some(secret) = second_of_a_pair(key, item, redactor).map(str::to_owned) {
+                    let held = item.as_array_mut().into_iter().flatten();
+                    held.filter(|held| **held == secret)
+                        .for_each(|held| *held = Json::String(REDACTED.to_owned()));
                 }
                 walk(item, redactor, ours && key != "payload");
             }

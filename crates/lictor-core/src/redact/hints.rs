@@ -18,6 +18,10 @@ const HINTS: &[&[u8; 3]] = &[
     // AKIA, ASIA, AIza, npm_, pypi-, hf_, eyJ.
     b"aki", b"sia", b"aiz", b"pm_", b"pi-", b"hf_", b"eyj", // The first line of a private key.
     b"---",
+    // Calls that log in, and `--auth`; signatures of addresses; addresses that are secrets; `.pgpass`; short names.
+    b"uth", b"sig", b"hoo", b"ram", b"gpa", b"jwt", b"otp", b"shp",
+    // sqlplus, sqlldr, expdp, impdp, rman; xfreerdp; `unlock`, `obscure`, SecureString; what rar takes; `pw`.
+    b"lpl", b"lld", b"pdp", b"rma", b"rdp", b"unl", b"bsc", b"ecu", b"-hp",
 ];
 
 /// The hints that occur in a text.
@@ -30,7 +34,7 @@ pub(super) struct Hints {
 }
 
 /// The letters of short options that may take or announce a secret (`-p`, `-u`, `-S`), in either case.
-const SHORT: &[u8] = b"abkpsuw";
+const SHORT: &[u8] = b"abkpstuw";
 /// The first letters of long options that may take one: `--user`, `--proxy-user`, `--auth`, `--pass`. Other long
 /// options contain the name of a secret.
 const LONG: &[u8] = b"apu";

@@ -59,10 +59,22 @@ pub(super) const SHORT: &[(&str, &str, How)] = &[
     ("snmp", "-c", How::Either),
     ("ssh-keygen", "-N", How::Next),
     ("ssh-keygen", "-P", How::Next),
+    ("rar", "-hp", How::Attached),
+    ("useradd", "-p", How::Next),
+    ("usermod", "-p", How::Next),
+    ("rdesktop", "-p", How::Next),
+    ("crackmapexec", "-p", How::Next),
+    ("netexec", "-p", How::Next),
+    ("nxc", "-p", How::Next),
+    ("doctl", "-t", How::Next),
+    ("codecov", "-t", How::Next),
+    ("flyctl", "-t", How::Next),
+    ("supabase", "-p", How::Next),
+    ("security", "-w", How::Next),
 ];
 
 /// Programs that take a secret after one of their words, and how many words come between.
-pub(super) const GIVEN: [(&str, &str, usize); 12] = [
+pub(super) const GIVEN: [(&str, &str, usize); 25] = [
     ("vault", "login", 0),
     ("cargo", "login", 0),
     ("heroku", "auth:token", 0),
@@ -75,20 +87,52 @@ pub(super) const GIVEN: [(&str, &str, usize); 12] = [
     ("htpasswd", "-b", 2),
     ("htpasswd", "-bc", 2),
     ("htpasswd", "-cb", 2),
+    ("ngrok", "authtoken", 0),
+    ("snyk", "auth", 0),
+    ("wandb", "login", 0),
+    ("twilio", "login", 1),
+    ("bw", "unlock", 0),
+    ("bw", "login", 1),
+    ("rclone", "obscure", 0),
+    ("redis-cli", "AUTH", 0),
+    ("redis-cli", "AUTH", 1),
+    ("redis-cli", "requirepass", 0),
+    ("pulumi", "--secret", 1),
+    ("poetry", "pypi-token.pypi", 0),
+    ("rclone", "secret_access_key", 0),
 ];
+
+/// Words that say that a command puts a secret away, whatever program it is of.
+const STORES: [&str; 4] = ["secret", "secrets", "SecureString", "add-generic-password"];
+
+/// Options behind which such a command takes it.
+const STORED: [&str; 4] = ["--value", "--body", "-b", "-w"];
 
 /// Programs that store secrets, with the subcommand: the assignments after it are secrets.
 pub(super) const PUTS: [(&str, &str); 5] =
     [("vault", "put"), ("vault", "write"), ("vault", "patch"), ("kubectl", "secret"), ("oc", "secret")];
 
 /// Words of a line whose standard input may contain a secret.
-const MENTIONED: [&str; 6] = ["secret", "passw", "token", "login", "read -s", "pwprompt"];
+const MENTIONED: [&str; 12] = [
+    "secret",
+    "passw",
+    "token",
+    "login",
+    "read -s",
+    "pwprompt",
+    "signin",
+    "env add",
+    "pass insert",
+    "age -p",
+    " pw ",
+    "SECRET",
+];
 
 /// Programs that set a variable to the value after its name.
 const SETS: [&str; 3] = ["set", "setenv", "setx"];
 
 /// The SQL phrases before a password.
-pub(super) const IN_SQL: [&str; 3] = ["identified by '", "password '", "password = '"];
+pub(super) const IN_SQL: [&str; 4] = ["identified by '", "password '", "password = '", "password('"];
 
 /// Programs whose short options take a password only in their login command.
 const LOG_IN: [&str; 5] = ["docker", "podman", "helm", "oc", "az"];
@@ -97,7 +141,7 @@ const LOG_IN: [&str; 5] = ["docker", "podman", "helm", "oc", "az"];
 pub(super) const PAIRS: [&str; 5] = ["-u", "--user", "--proxy-user", "-U", "--auth"];
 
 /// Long options that take a secret, in addition to those with a secret's name.
-pub(super) const LONG: [&str; 9] = [
+pub(super) const LONG: [&str; 13] = [
     "pass",
     "pw",
     "pwd",
@@ -107,10 +151,14 @@ pub(super) const LONG: [&str; 9] = [
     "oauth2-bearer",
     "_auth",
     "password-command",
+    "bearer",
+    "otp",
+    "sse-c-key",
+    "sse-customer-key",
 ];
 
 /// Programs and options that read a password from standard input.
-pub(super) const PROMPTED: [&str; 8] = [
+pub(super) const PROMPTED: [&str; 17] = [
     "--password-stdin",
     "sudo -S",
     "chpasswd",
@@ -119,6 +167,15 @@ pub(super) const PROMPTED: [&str; 8] = [
     "--with-token",
     "passwd <<<",
     "kinit <<<",
+    "secret put",
+    "secret set",
+    "secrets set",
+    "secrets versions add",
+    "secrets create",
+    "--password-file=<(",
+    "--password-file <(",
+    "--key-file <(",
+    "--key-file=<(",
 ];
 
 /// One word of a line, without the quotes around it.
@@ -138,21 +195,24 @@ impl Word<'_> {
 
 /// Adds the ranges of secrets on a command line inside `text`.
 pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
-    const NEAR: [&str; 6] = [" -", "login", "set", "put ", "_user", "pass"];
+    const NEAR: [&str; 12] =
+        [" -", "login", "set", "put ", "_user", "pass", "uth", "AUTH", "unlock", "obscure", "sql", "config"];
     in_sql(text, found);
     if !text.contains([':', '<']) && !NEAR.iter().any(|near| text.contains(near)) {
         return;
     }
     // Computed lazily: it costs more than the rest together.
     let is_prompted = std::cell::LazyCell::new(|| PROMPTED.iter().any(|words| text.contains(words)));
-    let (mut program, mut logs_in, mut puts) = ("", false, false);
+    let (mut program, mut logs_in, mut puts, mut configures, mut stores) = ("", false, false, false, false);
+    let (mut program_at, mut formats) = (0, false);
     let mut taken: Option<&str> = None;
     let mut words = Words { text, form, at: 0, first: true }.peekable();
     while let Some(word) = words.next() {
         if word.first || (taken.is_none() && is_wrapper(program)) {
             program = word.text.rsplit('/').next().unwrap_or(word.text);
             logs_in = !LOG_IN.contains(&program);
-            puts = false;
+            (puts, configures, stores, formats) = (false, false, false, false);
+            program_at = word.at;
         }
         logs_in |= word.text == "login";
         let named = if logs_in { program } else { "" };
@@ -161,8 +221,15 @@ pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
             continue;
         }
         let is_said = !word.first && matches!(program, "echo" | "printf") && !word.text.starts_with('-');
-        if is_said && *is_prompted {
-            found.push(word.from(word.text.split_once(':').map_or(0, |(user, _)| user.len() + 1)));
+        // `printf 'password=%s' x`: what comes behind the form is put into it.
+        if formats && is_said {
+            note(&word, Some(0), found);
+            continue;
+        }
+        formats |= is_said && program == "printf" && fills_in_secret(word.text);
+        if is_said && *is_prompted && is_handed_on(text, program_at, &word) {
+            let said = Word { text: word.text.trim_end_matches(')'), ..word };
+            found.push(said.from(said.text.split_once(':').map_or(0, |(user, _)| user.len() + 1)));
             continue;
         }
         // A here-string.
@@ -187,6 +254,39 @@ pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
             }
         }
         puts |= PUTS.iter().any(|(name, before)| program == *name && word.text == *before);
+        stores |= STORES.contains(&word.text);
+        if stores && STORED.contains(&word.text) {
+            taken =
+                words.peek().filter(|next| !next.first && !next.text.starts_with('-')).map(|_| "--password");
+            continue;
+        }
+        if stores && program == "gh" && word.text.starts_with("-b") {
+            note(&word, Some(2), found);
+        }
+        configures |= word.text.eq_ignore_ascii_case("config");
+        if configures && !word.text.starts_with('-') && is_secret_setting(word.text) {
+            if word.text.starts_with("http-basic.") {
+                words.next_if(|next| !next.first);
+            }
+            if let Some(next) = words.next_if(|next| !next.first && !next.text.starts_with('-')) {
+                note(&next, Some(0), found);
+                continue;
+            }
+        }
+        if let Some(place) = super::shapes::put_in_place(word.text).filter(|_| program == "sed") {
+            found.push(word.at + place.start..word.at + place.end);
+            continue;
+        }
+        if program.contains("freerdp") && word.text.starts_with("/p:") {
+            note(&word, Some(3), found);
+        }
+        if ORACLE.contains(&program)
+            && let Some((user, rest)) = word.text.split_once('/').filter(|(user, _)| !user.is_empty())
+        {
+            let from = word.at + user.len() + 1;
+            found.push(from..from + rest.find('@').unwrap_or(rest.len()));
+            continue;
+        }
         if puts && let Some((name, _)) = word.text.rsplit_once('=') {
             note(&word, Some(name.len() + 1), found);
             continue;
@@ -212,6 +312,34 @@ pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
     }
 }
 
+/// Programs of Oracle, which take `user/password@database`.
+const ORACLE: [&str; 5] = ["sqlplus", "sqlldr", "expdp", "impdp", "rman"];
+
+/// Whether the name of a setting is that of a secret, by its end or by one of its parts: `pypi-token.pypi`.
+fn is_secret_setting(name: &str) -> bool {
+    name.starts_with("http-basic.") || name.split(['.', ':']).any(is_secret_name)
+}
+
+/// Whether a form of `printf` puts the next word behind a secret's name.
+fn fills_in_secret(form: &str) -> bool {
+    form.find("%s").and_then(|at| form.get(..at)).is_some_and(|front| {
+        is_secret_name(
+            front.trim_end_matches(['=', ':', ' ', '"', '\'']).rsplit([' ', '\n']).next().unwrap_or_default(),
+        )
+    })
+}
+
+/// Whether what `echo` or `printf` prints goes to another program: down a pipe, or as the file `<(…)`.
+fn is_handed_on(text: &str, program_at: usize, word: &Word<'_>) -> bool {
+    let before = text.get(..program_at).unwrap_or_default();
+    let rest = text.get(word.at + word.text.len()..).unwrap_or_default();
+    let mut marks = rest.match_indices(['|', ';', '&', '\n']);
+    before.ends_with("<(")
+        || marks.next().is_some_and(|(at, mark)| {
+            mark == "|" && !rest.get(at + 1..).is_some_and(|rest| rest.starts_with('|'))
+        })
+}
+
 /// `ALTER USER u PASSWORD 'x'`.
 fn in_sql(text: &str, found: &mut Vec<Range<usize>>) {
     if !text.contains('\'') {
@@ -233,8 +361,9 @@ fn note(word: &Word<'_>, from: Option<usize>, found: &mut Vec<Range<usize>>) {
     let Some(from) = from.filter(|from| *from < word.text.len()) else { return };
     let value = word.text.get(from..).unwrap_or_default();
     // A variable that is expanded later is not a literal secret.
-    if !value.starts_with('$') && !value.starts_with("[redacted") {
-        found.push(word.from(from));
+    let quoted = if value.starts_with("$'") { 2 } else { 0 };
+    if (quoted > 0 || !value.starts_with('$')) && !value.starts_with("[redacted") {
+        found.push(word.from(from + quoted));
     }
 }
 
@@ -273,6 +402,8 @@ fn value_of(option: &str, program: &str, value: &str) -> Option<usize> {
         // Two numbers are a user and a group.
         Some(_) if is_pair && value.bytes().all(|byte| byte == b':' || byte.is_ascii_digit()) => None,
         Some(at) if is_pair => Some(at + 1),
+        // A token alone.
+        None if option == "--auth" => Some(0),
         _ if secret_name || (whole && !is_pair) => Some(0),
         _ => None,
     }
@@ -281,10 +412,17 @@ fn value_of(option: &str, program: &str, value: &str) -> Option<usize> {
 /// Where in an option its secret begins when it is attached: `-pX`, `-uuser:X`.
 fn attached(program: &str, option: &str) -> Option<usize> {
     let short = |(name, letter, how): &(&str, &str, How)| {
-        program.starts_with(name) && option.len() > 2 && option.starts_with(letter) && *how != How::Next
+        program.starts_with(name)
+            && option.len() > letter.len()
+            && option.starts_with(letter)
+            && *how != How::Next
     };
-    if SHORT.iter().any(short) {
-        return Some(2);
+    if let Some((_, letter, _)) =
+        SHORT.iter().filter(|entry| short(entry)).max_by_key(|(_, letter, _)| letter.len())
+    {
+        let value = option.get(letter.len()..).unwrap_or_default();
+        let quotes = value.len() - value.trim_start_matches(['\\', '"', '\'']).len();
+        return Some(letter.len() + quotes);
     }
     let is_curl = program.starts_with("curl") && option.starts_with("-u") && option.len() > 2;
     is_curl.then(|| option.find(':').map(|at| at + 1)).flatten()
@@ -305,7 +443,7 @@ fn in_word(word: &str) -> Option<usize> {
         let heads = ["authorization", "proxy-authorization", "cookie", "set-cookie"];
         heads.iter().any(|head| name.eq_ignore_ascii_case(head))
     };
-    if rest.starts_with('=') && is_secret_name(name) {
+    if rest.starts_with('=') && (is_secret_name(name) || name == "_auth") {
         return Some(at + 1);
     }
     // The scheme before a credential is not one.
@@ -365,10 +503,12 @@ impl<'a> Iterator for Words<'a> {
                     return Some(Word { text: self.text.get(at..end).unwrap_or_default(), at, first });
                 }
             } else if let Some(mark) = mark_at(bytes, end).filter(|mark| self.quotes(mark))
-                && (end == start || bytes.get(end - 1) == Some(&b'='))
+                && (end == start || bytes.get(end - 1) == Some(&b'=') || opens_behind(bytes, start, end))
             {
                 quote = Some((end, mark));
                 end += mark.len().saturating_sub(1);
+            } else if bytes.get(start..=end).is_some_and(|word| word.ends_with(b"<(")) {
+                break;
             } else if byte.is_ascii_whitespace() || matches!(byte, b';' | b'|' | b'&' | b'"' | b'\'' | b'`') {
                 break;
             }
@@ -378,6 +518,15 @@ impl<'a> Iterator for Words<'a> {
         // An open quote at the end, or a lone punctuation character, is no word.
         let text = self.text.get(start..end).unwrap_or_default();
         Some(Word { text, at: start, first })
+    }
+}
+
+/// `-p'x'`, `$'x'`: a quote right behind the letter of an option or behind a `$`.
+fn opens_behind(bytes: &[u8], start: usize, end: usize) -> bool {
+    match bytes.get(start..end) {
+        Some([b'-', letter]) => letter.is_ascii_alphabetic(),
+        Some([b'$']) => true,
+        _ => false,
     }
 }
 

@@ -3,7 +3,7 @@ use std::ops::Range;
 
 use super::hints::Hints;
 use super::options::{self, Form};
-use super::{FIELDS, Redact, without};
+use super::{FIELDS, PAIR_FIELDS, Redact, shapes, without};
 
 /// Removes what looks like a credential: well-known token formats, private keys, passwords in URLs, and values
 /// that are assigned to a name like `password` or `api_key`.
@@ -76,6 +76,8 @@ pub(super) const NAMES: &[&str] = &[
     "accountkey",
     "storepass",
     "keypass",
+    "sshpass",
+    "requirepass",
 ];
 
 /// Shorter values are not redacted: `token=1`, `password=$PW`.
@@ -102,13 +104,12 @@ impl Redact for Secrets {
 /// Whether a payload may have a field that holds a secret although its name does not end like one.
 fn may_hold_secret_field(json: &str, hints: Hints) -> bool {
     json.contains("\"payload\":")
-        && (hints.words && json.contains("\"value\":")
-            || FIELDS.iter().any(|name| {
-                json.match_indices('"').any(|(at, _)| {
-                    let rest = json.get(at + 1..).unwrap_or_default();
-                    let (field, after) = rest.split_at_checked(name.len()).unwrap_or_default();
-                    field.eq_ignore_ascii_case(name) && after.starts_with("\":")
-                })
+        && (hints.words && (json.contains("\"value\":") || json.contains("\"text\":"))
+            // Words that are handed over one by one.
+            || json.contains("[\"") && json.contains("\"-")
+            || json.match_indices("\":").any(|(end, _)| {
+                let key = json.get(..end).and_then(|front| front.rsplit('"').next()).unwrap_or_default();
+                FIELDS.iter().chain(&PAIR_FIELDS).any(|name| key.eq_ignore_ascii_case(name))
             }))
 }
 
@@ -125,6 +126,7 @@ pub(super) fn search(text: &str, form: Form, hints: Hints) -> Vec<Range<usize>> 
     }
     if hints.words {
         private_keys(text, &mut found);
+        shapes::find(text, form, &mut found);
         words(text, &mut found);
     }
     found.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
@@ -152,6 +154,9 @@ fn words(text: &str, found: &mut Vec<Range<usize>>) {
         if matches!(follows, Some(b'"' | b'\'' | b'\\' | b':' | b'=')) && is_secret_name(word) {
             found.extend(quoted_value(text, end));
         }
+        if matches!(follows, Some(b'"' | b'\'' | b'\\' | b'>' | b'\n')) && is_secret_name(word) {
+            shapes::valued(text, start, end, found);
+        }
         previous = Some(word);
     }
 }
@@ -174,9 +179,12 @@ fn judge(text: &str, word: &str, at: usize, previous: Option<&str>, found: &mut 
     let is_assigned = || before.trim_end_matches(['"', '\'', ' ', '\\']).ends_with([':', '=']);
     let after_scheme = || before.ends_with(' ') && previous.is_some_and(is_scheme);
     let is_named = || previous.is_some_and(is_secret_name) && !is_scheme(word);
-    if (after_scheme() || (is_named() && is_assigned())) && is_long_enough() {
+    if (after_scheme() || (is_named() && is_assigned()) || is_given_by_short_name(before, word, previous))
+        && is_long_enough()
+    {
         found.push(whole.clone());
     }
+    found.extend(user_of_address(text, word, at));
     // user:password@host
     if text.as_bytes().get(whole.end) == Some(&b'@')
         && let Some(name) = before.strip_suffix(':')
@@ -184,6 +192,40 @@ fn judge(text: &str, word: &str, at: usize, previous: Option<&str>, found: &mut 
     {
         found.push(whole);
     }
+}
+
+/// Names that are short for a secret's and mean other things too: what they are given counts where it is put there as it is.
+pub(super) const SHORT_NAMES: [&str; 6] = ["pass", "pwd", "pw", "jwt", "bearer", "otp"];
+
+/// `PASS='x'`, `Pwd=x;`, `pwd: "x"`, `?sig=x`. A path is no secret: `pwd=/home/ann`.
+fn is_given_by_short_name(before: &str, word: &str, previous: Option<&str>) -> bool {
+    let Some(name) = previous.filter(|_| !word.starts_with(['/', '.', '~'])) else { return false };
+    let unquoted = before.trim_end_matches(['"', '\'', '\\']);
+    let is_quoted = unquoted.len() < before.len();
+    let is_assigned = unquoted.ends_with('=') || is_quoted && unquoted.trim_end().ends_with(':');
+    if !is_assigned {
+        return false;
+    }
+    let start = before.rfind(name).unwrap_or_default();
+    SHORT_NAMES.iter().any(|short| name.eq_ignore_ascii_case(short))
+        || shapes::is_parameter(before, start, name)
+}
+
+/// The shortest token that is taken for one where a user's name could stand.
+const LEAST_USER: usize = 16;
+
+/// `https://TOKEN@host`, `https://TOKEN:x-oauth-basic@host`: no name of a person is as long and has digits.
+fn user_of_address(text: &str, word: &str, at: usize) -> Option<Range<usize>> {
+    let user = word.strip_prefix("//").filter(|user| user.len() >= LEAST_USER && !user.contains('/'))?;
+    let before = text.get(..at)?;
+    let rest = text.get(at + word.len()..)?;
+    let host = rest.strip_prefix(':').map_or(rest, |rest| {
+        rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+    });
+    let is_user = (before.ends_with("http:") || before.ends_with("https:"))
+        && user.bytes().any(|byte| byte.is_ascii_digit())
+        && host.starts_with('@');
+    is_user.then(|| at + 2..at + word.len())
 }
 
 /// The scheme before a credential in a header.

@@ -103,6 +103,49 @@ const GIVEN_AWAY: &[&str] = &[
     "set -x TOKEN hunter2!x",
     "setenv DB_PASSWORD hunter2!x",
     "read -s PW <<< hunter2!x",
+    "curl 'https://example.com/x?sig=hunter2!x&se=1'",
+    "curl https://hooks.slack.com/services/T0/B0/hunter2!x",
+    "curl https://discord.com/api/webhooks/12/hunter2!x",
+    "curl https://api.telegram.org/bot12:hunter2!x/sendMessage",
+    "xh --bearer hunter2!x https://example.com",
+    "mariadb -p'hunter2!x' shop",
+    "SSHPASS=hunter2!x sshpass -e ssh host",
+    "sqlplus scott/hunter2!x@orcl",
+    "rsync --password-file=<(echo hunter2!x) host::m .",
+    "npm config set _auth=hunter2!x",
+    "yarn config set npmAuthToken hunter2!x",
+    "poetry config pypi-token.pypi hunter2!x",
+    "poetry config http-basic.x ann hunter2!x",
+    "aws ssm put-parameter --name x --type SecureString --value hunter2!x",
+    "az keyvault secret set --vault-name v -n n --value hunter2!x",
+    "printf %s hunter2!x | gcloud secrets versions add x --data-file=-",
+    "gh secret set X --body hunter2!x",
+    "gh secret set X -bhunter2!x",
+    "echo hunter2!x | gh secret set X",
+    "netlify deploy --auth hunter2!x",
+    "doctl auth init -t hunter2!x",
+    "rar a -hphunter2!x a.rar f",
+    "passwd ann <<< $'hunter2!x\nhunter2!x'",
+    "expect -c 'spawn ssh h; expect \"password:\"; send \"hunter2!x\\r\"'",
+    "printf 'machine h login u password hunter2!x' > ~/.netrc",
+    "echo 'h:5432:db:u:hunter2!x' > ~/.pgpass",
+    "echo '<password>hunter2!x</password>' > a.xml",
+    "echo '<add key=\"ApiKey\" value=\"hunter2!x\" />' > b.xml",
+    "python3 -c \"requests.get('https://a', auth=('u','hunter2!x'))\"",
+    "python3 -c \"smtp.login('u', 'hunter2!x')\"",
+    "printf 'password=%s\\n' hunter2!x > f",
+    "sed -i 's|__TOKEN__|hunter2!x|' config.js",
+    "mysql -e \"SET PASSWORD FOR 'u' = PASSWORD('hunter2!x')\"",
+    "mongosh --eval 'db.createUser({user:\"u\",pwd:\"hunter2!x\"})'",
+    "redis-cli CONFIG SET requirepass hunter2!x",
+    "redis-cli AUTH hunter2!x",
+    "xfreerdp /u:ann /p:hunter2!x /v:host",
+    "rclone config create r s3 secret_access_key hunter2!x",
+    "security add-generic-password -a a -s s -w hunter2!x",
+    "bw unlock hunter2!x",
+    "ngrok config add-authtoken hunter2!x",
+    "pulumi config set --secret dbPassword hunter2!x",
+    "wandb login hunter2!x",
 ];
 
 #[test]
@@ -163,6 +206,25 @@ fn command_lines_without_a_secret_stay() {
         "vault login --token-file ~/.vault-token",
         "echo hello | sudo tee a",
         "export TOKEN_COUNT=12 KEYBOARD=us",
+        "echo done && gh secret set X < file",
+        "curl 'https://example.com/x?page=2&sort=asc'",
+        "curl https://example.com/services/list",
+        "git clone https://github.com/ann/configuration-of-hooks-2",
+        "git clone https://ann@example.com/a.git",
+        "sed -i 's|__NAME__|lictor|' config.js",
+        "printf 'name=%s\\n' lictor > f",
+        "npm config set save-exact true",
+        "git config user.email ann@example.com",
+        "gh secret list",
+        "kubectl get secret x -o yaml",
+        "echo '<name>lictor</name>' > a.xml",
+        "cmake --build . && ./login --help",
+        "pwd=/home/ann/project make",
+        "redis-cli CONFIG SET maxmemory 100mb",
+        "python3 -c \"print('a', 'b')\"",
+        "sqlplus /nolog @script.sql",
+        "auth=(a b); echo ${auth[0]}",
+        "rman target / cmdfile=x",
     ] {
         assert_eq!(redacted(line), line);
     }
@@ -232,6 +294,49 @@ fn values_of_variables_that_are_named_after_a_secret_go() {
     let mut directory = json!({"payload": {"pwd": "/home/ann"}});
     json(&mut directory, &Secrets);
     assert_eq!(directory, json!({"payload": {"pwd": "/home/ann"}}));
+}
+
+#[test]
+fn secrets_in_files_and_fields_go_by_the_form_around_them() {
+    for content in [
+        "kind: Secret\ndata:\n  any: Zq8vN3kLw7Rt\n",
+        "kind: Secret\nmetadata:\n  name: x\nstringData:\n  conn: Zq8vN3kLw7Rt\n",
+        "- name: DB_PASSWORD\n  value: Zq8vN3kLw7Rt\n",
+        "<Password>Zq8vN3kLw7Rt</Password>",
+        "git clone https://Zq8vN3kLw7RtZq8vN3kLw7Rt@example.com/a",
+        "git clone https://Zq8vN3kLw7RtZq8vN3kLw7Rt:x-oauth-basic@example.com/a",
+        "Server=h;Uid=u;Pwd=Zq8vN3kLw7Rt;",
+    ] {
+        let mut value = json!({"payload": {"content": content}});
+        assert!(Secrets.may_redact_json(&value.to_string()), "{content}");
+        json(&mut value, &Secrets);
+        assert!(!value.to_string().contains("Zq8vN3kLw7Rt"), "{value}");
+    }
+    for payload in [
+        json!({"auth": {"bearer": "Zq8vN3kLw7Rt"}}),
+        json!({"args": ["--token", "Zq8vN3kLw7Rt"]}),
+        json!({"auth": ["u", "Zq8vN3kLw7Rt"]}),
+        json!({"element": "Password", "text": "Zq8vN3kLw7Rt"}),
+        json!({"sshKey": "Zq8vN3kLw7Rt", "otp": "Zq8vN3kLw7Rt"}),
+    ] {
+        let value_before = payload.clone();
+        let mut value = json!({"payload": payload});
+        assert!(Secrets.may_redact_json(&value.to_string()), "{value}");
+        json(&mut value, &Secrets);
+        assert!(!value.to_string().contains("Zq8vN3kLw7Rt"), "{value}");
+        assert_eq!(taken_from(&value_before, &Secrets), ["Zq8vN3kLw7Rt"]);
+    }
+    for content in [
+        "kind: ConfigMap\ndata:\n  any: value\n",
+        "- name: LOG_LEVEL\n  value: debug\n",
+        "fn check(signature: Signature, pass: usize) {}",
+        "<Name>lictor</Name>",
+    ] {
+        let mut value = json!({"payload": {"content": content, "args": ["--count", "3"], "auth": "none"}});
+        let before = value.clone();
+        json(&mut value, &Secrets);
+        assert_eq!(value, before);
+    }
 }
 
 #[test]
