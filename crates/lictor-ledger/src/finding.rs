@@ -96,6 +96,16 @@ impl Claim {
         Ok(self)
     }
 
+    /// The same in the words that a finding has already. A rationale is added where it has none.
+    #[must_use]
+    pub(crate) fn in_words_of(mut self, known: &Finding) -> Self {
+        self.title.clone_from(&known.title);
+        if !known.rationale.is_empty() {
+            self.rationale.clone_from(&known.rationale);
+        }
+        self
+    }
+
     /// The same by another agent.
     #[must_use]
     pub fn by(mut self, agent: &str) -> Self {

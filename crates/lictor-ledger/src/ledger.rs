@@ -74,6 +74,8 @@ pub struct Recorded {
     pub open: bool,
     /// The recorded level: higher than the claim's if the claim was not allowed to lower it.
     pub level: Level,
+    /// Whether title or rationale of a known finding were claimed to be others, and stay as they were.
+    pub words_kept: bool,
 }
 
 /// The source of a report, which determines whether it may lower a finding's level.
@@ -176,6 +178,10 @@ impl<'a> Ledger<'a> {
         let claim = &claim.clone().redacted(self.redactor);
         let (id, old) = self.place(tx, plan, claim)?;
         let may_lower = |old: &Finding| speaker == Speaker::Reviewer && old.agent == claim.agent();
+        // Whoever can put a finding into other words can make it look harmless to the person who reads it.
+        let known = old.as_ref().filter(|_| speaker == Speaker::Anybody);
+        let words_kept = known.is_some_and(|old| says_otherwise(old, claim));
+        let claim = &known.map_or_else(|| claim.clone(), |old| claim.clone().in_words_of(old));
         let (report, change) = match (&old, change_of(old.as_ref(), claim)) {
             // The existing finding stays unchanged, including its evidence: moving the evidence could also make
             // it ineffective.
@@ -190,7 +196,7 @@ impl<'a> Ledger<'a> {
         let level = report.level;
         self.append(tx, Event::Reported(report, change))?;
         let open = self.finding_in(tx, plan, &id)?.is_some_and(|finding| finding.is_open());
-        Ok(Recorded { id, change, open, level })
+        Ok(Recorded { id, change, open, level, words_kept })
     }
 
     /// Which finding a claim refers to: the chosen id; else the finding of the same identity; else, when one of
@@ -481,6 +487,13 @@ impl<'a> Ledger<'a> {
     fn look<T>(&self, f: impl FnOnce(&dyn View) -> Result<T, LedgerError>) -> Result<T, LedgerError> {
         self.store.view(|view| Ok(f(view)))?
     }
+}
+
+/// Whether a claim puts a finding into other words than it has. A rationale may be added where there was none.
+fn says_otherwise(old: &Finding, claim: &Claim) -> bool {
+    let rationale = claim.rationale();
+    claim.title() != old.title
+        || !rationale.is_empty() && !old.rationale.is_empty() && rationale != old.rationale
 }
 
 /// How a claim changes an existing finding.

@@ -249,13 +249,19 @@ fn record(record: &RecordArgs, args: &VerdictArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Reports which findings keep a higher level than reported, and who can change that.
+/// Says which findings stay worse than they were reported, or in other words, and who can change that.
 fn tell_kept(plan: &PlanHash, recorded: &[Recorded]) {
     for kept in recorded.iter().filter(|recorded| recorded.change == Change::Kept) {
         output::tell(&format!(
             "finding `{id}` stays {level}: reporting it again does not lower it; a person can (`lictor verdict lower --plan-hash {plan} --id {id} --level LEVEL --reason TEXT`)\n",
             id = kept.id,
             level = kept.level,
+        ));
+    }
+    for kept in recorded.iter().filter(|recorded| recorded.words_kept) {
+        output::tell(&format!(
+            "finding `{id}` keeps its title and rationale: reporting it again does not change its words; record a finding of its own (another `--id`)\n",
+            id = kept.id,
         ));
     }
 }

@@ -189,6 +189,44 @@ fn attested(plan: &PlanHash) -> crate::council::Attestation {
 }
 
 #[test]
+fn a_report_does_not_put_a_known_finding_into_other_words() {
+    for agent in ["sec", "coder"] {
+        let world = World::new();
+        let said = |title: &str, level, rationale: &str| {
+            let claim = Claim::new(level, title, agent).unwrap().with_id(Some("k1".parse().unwrap()));
+            claim.with_rationale(rationale).unwrap()
+        };
+        let first = claim(Level::High, "SQL injection").with_id(Some("k1".parse().unwrap()));
+        world.at(1, |ledger| ledger.attest(attested(&world.plan), &[first])).unwrap();
+        let words = || {
+            let (_, finding) = world.at(9, |ledger| ledger.finding("plan-1", "k1")).unwrap();
+            (finding.title, finding.rationale)
+        };
+        let record = |claim| world.at(2, |ledger| ledger.record(&world.plan, &claim)).unwrap();
+        let added = record(said("SQL injection", Level::High, "flows into SQL"));
+        assert_eq!(
+            (added.change, added.words_kept),
+            (Change::Refined, false),
+            "a missing rationale may be added"
+        );
+        for level in [Level::High, Level::Critical] {
+            let kept = record(said("false alarm", level, "nothing to see"));
+            assert!(kept.words_kept);
+            assert_eq!(words(), ("SQL injection".to_owned(), "flows into SQL".to_owned()));
+        }
+        assert!(!record(said("SQL injection", Level::Critical, "flows into SQL")).words_kept);
+        world.check();
+    }
+    // The reviewer itself may.
+    let world = World::new();
+    let by_reviewer = |title: &str| claim(Level::High, title).with_id(Some("k1".parse().unwrap()));
+    for title in ["one", "two"] {
+        world.at(1, |ledger| ledger.attest(attested(&world.plan), &[by_reviewer(title)])).unwrap();
+    }
+    assert_eq!(world.at(2, |ledger| ledger.finding("plan-1", "k1")).unwrap().1.title, "two");
+}
+
+#[test]
 fn a_report_raises_a_finding_and_never_lowers_it() {
     for agent in ["sec", "coder"] {
         let world = World::new();
