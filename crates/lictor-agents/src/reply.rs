@@ -1,5 +1,6 @@
 //! Renders Lictor's reply as the bytes and the exit code that the agent obeys.
 
+use lictor_core::text::is_deceptive;
 use serde_json::{Map, Value, json};
 
 use crate::agent::Agent;
@@ -246,13 +247,11 @@ fn or(text: &str, otherwise: &str) -> String {
     if text.is_empty() { otherwise.to_owned() } else { text }
 }
 
-/// Bounded, without white space at the ends and without control characters: it is shown in terminals.
+/// Bounded, without white space at the ends and without characters that control a terminal, hide or reorder text: it is
+/// shown there. Parts of emoji stay.
 fn clean(text: &str, longest: usize) -> String {
-    text.trim()
-        .chars()
-        .take(longest)
-        .map(|c| if c.is_control() && c != '\n' && c != '\t' { ' ' } else { c })
-        .collect()
+    let stays = |c: char| matches!(c, '\n' | '\t' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}') || !is_deceptive(c);
+    text.trim().chars().take(longest).map(|c| if stays(c) { c } else { ' ' }).collect()
 }
 
 fn specific(slot: &HookContext, fields: Value) -> Rendered {

@@ -145,14 +145,18 @@ fn a_block_says_why_how_to_go_on_and_where_to_look() {
 #[test]
 fn a_block_is_never_blank_and_never_endless() {
     let empty = Block { reason: " ".into(), fix: String::new(), id: None };
-    let huge = Block { reason: "x\u{1b}[31m\0".repeat(100_000), fix: "y".repeat(100_000), id: None };
+    let huge = Block {
+        reason: "x\u{1b}[31m\0\u{202e}\u{2066}\u{9b}".repeat(100_000),
+        fix: "y".repeat(100_000),
+        id: None,
+    };
     for (agent, slot) in every_slot().filter(|(_, slot)| slot.can_block()) {
         let accepted = schema(agent).remove(slot.event_name()).unwrap().block.unwrap();
         for refusal in [&empty, &huge] {
             let answer = render(&slot, &Reply::Block(refusal.clone()));
             assert!(valid(&accepted, &answer), "{agent} {}: {answer:?}", slot.event_name());
             assert!(answer.stdout.len() + answer.stderr.len() < 64_000);
-            assert!(!answer.stderr.contains(['\u{1b}', '\0']));
+            assert!(!answer.stderr.contains(['\u{1b}', '\0', '\u{202e}', '\u{2066}', '\u{9b}']));
         }
     }
 }

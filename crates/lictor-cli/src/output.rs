@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 use std::env;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::LazyLock;
 
 use anstyle::{AnsiColor, Style as Look};
 use anyhow::Context as _;
@@ -42,7 +44,8 @@ impl Style {
         }
         // The line end is not coloured.
         let (line, end) = text.strip_suffix('\n').map_or((text, ""), |line| (line, "\n"));
-        format!("{look}{line}{look:#}{end}")
+        let marked = |codes: String| codes.replace('\u{1b}', &OWN);
+        format!("{}{line}{}{end}", marked(look.to_string()), marked(format!("{look:#}")))
     }
 
     /// Strong.
@@ -103,8 +106,13 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// The colours that [`Style`] paints with, as they are written.
-const PAINTS: [&str; 6] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
+/// What the codes that [`Style`] paints with begin with until they are written. The number is drawn for each process, so that
+/// text of others cannot hold it: colours of theirs are not taken for Lictor's own.
+static OWN: LazyLock<String> =
+    LazyLock::new(|| format!("\u{1b}{}", RandomState::new().build_hasher().finish()));
+
+/// The colours that [`Style`] paints with, behind their beginning.
+const PAINTS: [&str; 6] = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
 
 /// Text that is safe for a terminal: text from agents cannot move the cursor, hide or reorder anything. Commands
 /// clean their output themselves; this is a second line of defence.
@@ -116,10 +124,11 @@ fn safe(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(char) = rest.chars().next() {
-        let paint = PAINTS.iter().find(|paint| rest.starts_with(**paint));
-        let length = paint.map_or(char.len_utf8(), |paint| paint.len());
+        let own = rest.strip_prefix(OWN.as_str());
+        let paint = own.and_then(|code| PAINTS.iter().find(|paint| code.starts_with(**paint)));
+        let length = paint.map_or(char.len_utf8(), |paint| OWN.len() + paint.len());
         match paint {
-            Some(paint) => out.push_str(paint),
+            Some(paint) => out.extend(["\u{1b}", paint]),
             None if harmless(char) => out.push(char),
             None => out.extend(char.escape_unicode()),
         }

@@ -32,17 +32,35 @@ fn lines_fit_a_terminal_and_words_stay_whole() {
 
 #[test]
 fn nothing_that_is_printed_moves_hides_or_reorders_anything() {
-    let own = format!("{}\n", Style { colour: true }.red("block"));
-    assert_eq!(safe(&own), own.as_str());
     let all = Style { colour: true };
-    for painted in [all.bold("x"), all.dim("x"), all.green("x"), all.yellow("x"), all.decision(Decision::Ask)]
-    {
-        assert_eq!(safe(&painted), painted.as_str());
+    for (painted, shown) in [
+        (format!("{}\n", all.red("block")), "\u{1b}[1m\u{1b}[31mblock\u{1b}[0m\n"),
+        (all.bold("x"), "\u{1b}[1mx\u{1b}[0m"),
+        (all.dim("x"), "\u{1b}[2mx\u{1b}[0m"),
+        (all.green("x"), "\u{1b}[32mx\u{1b}[0m"),
+        (all.yellow("x"), "\u{1b}[33mx\u{1b}[0m"),
+        (all.decision(Decision::Ask), "\u{1b}[1m\u{1b}[33mask\u{1b}[0m"),
+    ] {
+        assert_eq!(safe(&painted), shown);
+        assert_eq!(seen(&painted), seen(shown), "colours take no room before they are written either");
     }
+    assert_eq!(
+        safe(&all.bold("\u{1b}[32mpass")),
+        "\u{1b}[1m\\u{1b}[32mpass\u{1b}[0m",
+        "only its own colours"
+    );
     assert_eq!(safe("a\tb\nc – é"), "a\tb\nc – é");
-    for foreign in
-        ["\u{1b}[2J", "\u{1b}[8mx", "\u{9b}2J", "\u{1b}]0;t\u{7}", "a\rb", "\u{202e}x", "a\u{200b}b", "\u{8}"]
-    {
+    for foreign in [
+        "\u{1b}[2J",
+        "\u{1b}[32mpass\u{1b}[0m",
+        "\u{1b}[8mx",
+        "\u{9b}2J",
+        "\u{1b}]0;t\u{7}",
+        "a\rb",
+        "\u{202e}x",
+        "a\u{200b}b",
+        "\u{8}",
+    ] {
         let shown = safe(foreign);
         assert!(!shown.chars().any(is_deceptive), "{foreign:?} became {shown:?}");
     }
