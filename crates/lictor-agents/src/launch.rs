@@ -22,12 +22,22 @@ pub struct Launch {
     pub tasks: &'static [&'static str],
     /// Subcommands of two words that write something for programmers and start no agent.
     pub generators: &'static [(&'static str, &'static str)],
+    /// Subcommands, the second word empty where there is none, with which it acts for whoever talks to it: what it is told to do
+    /// passes no hook, or comes with settings of its own.
+    pub serves: &'static [(&'static str, &'static str)],
 }
 
 impl Launch {
     /// An agent that is not started from a command line.
-    pub(crate) const NONE: Self =
-        Self { programs: &[], packages: &[], unchecked: &[], libraries: &[], tasks: &[], generators: &[] };
+    pub(crate) const NONE: Self = Self {
+        programs: &[],
+        packages: &[],
+        unchecked: &[],
+        libraries: &[],
+        tasks: &[],
+        generators: &[],
+        serves: &[],
+    };
 }
 
 /// One way to start an agent unchecked.
@@ -153,6 +163,23 @@ const OTHERS: &[Launch] = &[
     Launch {
         programs: &["plandex"],
         unchecked: &[Unchecked::Option("full"), Unchecked::Option("auto-exec")],
+        ..Launch::NONE
+    },
+    // Between editors and an agent: the libraries they are made of read no settings of their own accord.
+    Launch {
+        programs: &["claude-code-acp", "claude-agent-acp", "codex-acp"],
+        packages: &[
+            "@zed-industries/claude-code-acp",
+            "@zed-industries/claude-agent-acp",
+            "@agentclientprotocol/claude-agent-acp",
+            "@zed-industries/codex-acp",
+        ],
+        ..Launch::NONE
+    },
+    Launch {
+        programs: &["ccr"],
+        packages: &["@musistudio/claude-code-router"],
+        tasks: &["code"],
         ..Launch::NONE
     },
     Launch { programs: &["cn"], packages: &["@continuedev/cli"], unchecked: YOLO, ..Launch::NONE },

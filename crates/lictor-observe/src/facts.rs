@@ -262,6 +262,11 @@ impl Looker<'_> {
             }
             Effect::Delegate { agent } => {
                 let known = lictor_agents::launch::agent_of(&agent);
+                // Most agents go on when their hook dies.
+                if facts.effects.iter().any(starves_hooks) {
+                    let what = GuardOff::NestedAgent;
+                    facts.effects.push(Effect::GuardOff { what, text: agent.clone() });
+                }
                 if known.is_some_and(|known| {
                     governing_file::leads_around_hooks(known, self.project, self.observer)
                 }) {
@@ -497,6 +502,19 @@ pub(crate) fn opaque(what: OpaqueWhat, text: &str) -> Opaque {
 
 pub(crate) fn shorten(text: &str) -> String {
     text.chars().take(200).collect()
+}
+
+/// Whether a command leaves what is started after it so little memory, time or room that a hook may die of it.
+fn starves_hooks(effect: &Effect<Place>) -> bool {
+    let Effect::Run(command) = effect else { return false };
+    let mut words = command.args.iter().flatten();
+    let limits = |word: &String| {
+        let letter = word.strip_prefix('-').and_then(|option| option.chars().last());
+        letter.is_some_and(|letter| "vdmtfu".contains(letter))
+    };
+    command.program == "ulimit"
+        && words.any(limits)
+        && words.next().is_some_and(|value| value.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 const MOST_FILES: usize = 64;
 /// So many more are pinned that those files mention.
 const MOST_MENTIONED: usize = 192;
+/// So many entries of a directory are looked at for files that a program finds by their endings.
+const MOST_ENTRIES: usize = 2_000;
 /// A longer file is data rather than a script.
 const LONGEST_SCRIPT: usize = 256 * 1024;
 /// So many different words of a script are looked at.
@@ -89,9 +91,24 @@ pub fn files_named_by<'a>(
             files.extend(standing_for(name, from, observer));
         }
     }
-    let found = directories.iter().flat_map(|directory| recipes.iter().map(|recipe| tidy(directory, recipe)));
-    files.extend(found.filter(|path| is_file(path, observer)));
+    for directory in &directories {
+        for recipe in &recipes {
+            match recipe.split_once('*') {
+                Some((start, end)) => files.extend(files_like(directory, start, end, observer)),
+                None => files.extend(Some(tidy(directory, recipe)).filter(|path| is_file(path, observer))),
+            }
+        }
+    }
     files
+}
+
+/// The files of a directory whose names begin and end so. A directory with more entries than could be pinned is not looked
+/// through.
+fn files_like(directory: &str, start: &str, end: &str, observer: &dyn Observer) -> Vec<String> {
+    let Some(found) = observer.names(directory, MOST_ENTRIES) else { return Vec::new() };
+    let fits = |name: &&String| name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end));
+    let paths = found.names.iter().filter(fits).map(|name| tidy(directory, name));
+    paths.filter(|path| is_file(path, observer)).collect()
 }
 
 /// The files that a script mentions: those that it runs, includes or imports.

@@ -78,6 +78,7 @@ pub struct Program {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipe {
     /// How they are read: `make`, `just`, `tasks`, `package`, `playbook`, `cmake`, `shell`, `settings`, `generate` or a language.
+    /// `declared` ones say what is to be made and are not read; a person's yes covers their content like that of the others.
     pub kind: Text,
     /// Their names; `*.go` for all that the line wrote with that ending.
     pub names: List<Text>,

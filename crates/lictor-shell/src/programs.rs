@@ -494,8 +494,9 @@ pub fn words(call: &Call<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Files of tasks that a program runs when it finds them, without being told to: `make` a `Makefile`.
+/// Files that a program takes its instructions from when it finds them, without being told to: `make` a `Makefile`, `terraform`
+/// what is called `*.tf`.
 pub fn recipes_of(program: &str) -> impl Iterator<Item = &'static str> {
     let recipes = table::find(program).map(|entry| entry.program.recipes.iter()).into_iter().flatten();
-    recipes.flat_map(|recipe| recipe.names.iter()).map(|name| &**name).filter(|name| !name.contains('*'))
+    recipes.flat_map(|recipe| recipe.names.iter()).map(|name| &**name)
 }

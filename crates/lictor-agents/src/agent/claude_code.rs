@@ -36,6 +36,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             Unchecked::ValueContains("settings", &["disableAllHooks", "bypassPermissions"]),
             Unchecked::EmptyValue("setting-sources"),
         ],
+        serves: &[("mcp", "serve"), ("remote-control", "")],
         libraries: &[
             ("claude_agent_sdk", "query("),
             ("claude_agent_sdk", "ClaudeSDKClient("),

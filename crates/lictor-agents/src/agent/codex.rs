@@ -27,6 +27,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         programs: &["codex"],
         packages: &["@openai/codex"],
         generators: &[("app-server", "generate-json-schema"), ("app-server", "generate-ts")],
+        serves: &[("mcp-server", ""), ("app-server", ""), ("exec-server", "")],
         unchecked: &[
             Unchecked::Option("yolo"),
             Unchecked::Option("dangerously-bypass-approvals-and-sandbox"),

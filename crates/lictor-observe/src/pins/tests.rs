@@ -37,6 +37,33 @@ fn what_build_tools_run_is_pinned_where_they_run() {
 }
 
 #[test]
+fn what_tools_take_their_instructions_from_is_pinned() {
+    let project = "/home/user/project";
+    let world = [
+        "docker-compose.yml",
+        "infra/main.tf",
+        "infra/prod.tfvars",
+        "infra/notes.md",
+        "Chart.yaml",
+        "app/Pulumi.prod.yaml",
+    ]
+    .iter()
+    .fold(FakeObserver::for_judging(), |world, file| world.file(&format!("{project}/{file}"), "x"));
+    for (line, files) in [
+        ("docker compose up -d", &["docker-compose.yml"][..]),
+        ("docker-compose down -v", &["docker-compose.yml"]),
+        ("cd infra && terraform apply -auto-approve", &["infra/main.tf", "infra/prod.tfvars"]),
+        ("terraform -chdir=infra destroy", &["infra/main.tf", "infra/prod.tfvars"]),
+        ("helm upgrade x .", &["Chart.yaml"]),
+        ("cd app && pulumi up", &["app/Pulumi.prod.yaml"]),
+        ("cd infra && ls", &[]),
+    ] {
+        let files: Vec<String> = files.iter().map(|file| format!("{project}/{file}")).collect();
+        assert_eq!(pinned(&world, line), files, "{line}");
+    }
+}
+
+#[test]
 fn another_content_is_another_pin() {
     let pin = |text: &str| {
         let world = FakeObserver::for_judging().file("/home/user/project/a.sh", text);

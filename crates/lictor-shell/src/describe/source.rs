@@ -240,7 +240,7 @@ fn traits(names: &Words) -> Result<Traits, Error> {
 }
 
 fn recipe(kind: &str, names: &Words) -> Result<Recipe, Error> {
-    const KINDS: [&str; 17] = [
+    const KINDS: [&str; 18] = [
         "make",
         "just",
         "tasks",
@@ -258,6 +258,7 @@ fn recipe(kind: &str, names: &Words) -> Result<Recipe, Error> {
         "perl",
         "php",
         "other",
+        "declared",
     ];
     if !KINDS.contains(&kind) {
         return wrong(format!("`{kind}` is no kind of file that is run; it is one of {}", KINDS.join(", ")));

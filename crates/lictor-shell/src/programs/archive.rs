@@ -374,6 +374,10 @@ pub(crate) fn rsync(call: &Call<'_>, report: &mut Report) {
         return;
     };
     let target = remote(destination);
+    // Files that have not changed become other names of those there.
+    for linked in options.values(&["link-dest"]).filter(|_| target.is_none()) {
+        super::files::another_name(call, report, linked, destination);
+    }
     listed(call, report, options.value(&["files-from"]));
     for source in sources {
         if let Some(host) = remote(source) {

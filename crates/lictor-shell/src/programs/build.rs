@@ -97,6 +97,9 @@ pub(crate) fn cmake(call: &Call<'_>, report: &mut Report) {
                 super::secrets::read(call, report, path, false);
             }
         }
+        "tar" if options.word(1).contains('x') => {
+            super::archive::extract(call, report, None, options.operands.get(2).cloned(), 0);
+        }
         "env" | "time" => report.then_argv(options.from(1), "cmake -E"),
         _ => {}
     }

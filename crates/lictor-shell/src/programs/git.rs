@@ -84,7 +84,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     if global.operands.first().and_then(Arg::known) == Some("--") {
         global.operands.remove(0);
     }
-    if let Some(programs) = global.value(&["exec-path"]) {
+    let named = || call.assignments.iter().find(|(name, _)| name == "GIT_EXEC_PATH").map(|(_, value)| value);
+    if let Some(programs) = global.value(&["exec-path"]).or_else(named) {
         report.git(GitEffect::ConfigureExecution, Some(&format!("--exec-path={}", programs.text)));
     }
     let cwd = global.values(&["C"]).fold(call.cwd.clone(), |cwd, dir| chdir(&cwd, dir));

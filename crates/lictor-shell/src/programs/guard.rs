@@ -126,6 +126,12 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
     if launch.generators.contains(&(first, options.word(1))) {
         return;
     }
+    let serves =
+        |(word, then): &(&str, &str)| first == *word && (then.is_empty() || options.word(1) == *then);
+    if launch.serves.iter().any(serves) {
+        report.effects.push(Effect::Delegate { agent: call.program.to_owned() });
+        return report.guard_off(GuardOff::NestedAgent, &written(call));
+    }
     if launch::MANAGING.contains(&first) {
         // Hooks and permissions can be edited through these.
         let text = written(call).to_lowercase();

@@ -33,6 +33,11 @@ pub(crate) fn node_manager(call: &Call<'_>, report: &mut Report) {
                 words => run_tool(call, report, words),
             }
         }
+        // `yarn node file`: node, with the project's packages.
+        "node" => {
+            let from = call.args.iter().position(|arg| arg.known() == Some(sub)).unwrap_or_default();
+            report.then_argv(call.args.get(from..).unwrap_or_default(), call.program);
+        }
         "prisma" | "sequelize" | "sequelize-cli" | "knex" | "typeorm" | "mikro-orm" | "drizzle-kit"
         | "rimraf" | "supabase" | "wrangler" | "lerna" | "changeset" | "convex" | "vercel" | "netlify"
         | "serverless" | "sst" | "cdk" => {

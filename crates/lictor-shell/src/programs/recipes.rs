@@ -141,6 +141,7 @@ fn follow(kind: &str, text: &str, words: &[&str], call: &Call<'_>, report: &mut 
         "playbook" => tasks::playbook(text),
         "cmake" => cmake(text),
         "settings" => settings::commands(text),
+        "declared" => return,
         "generate" if !words.contains(&"generate") => return,
         "generate" => {
             text.lines().filter_map(|line| line.strip_prefix("//go:generate ")).map(str::to_owned).collect()

@@ -1,6 +1,6 @@
 //! Tools that run commands on many machines at once.
 
-use lictor_core::facts::Privilege;
+use lictor_core::facts::{Access, Privilege};
 
 use super::options::Grammar;
 use super::report::{joined, templated};
@@ -51,6 +51,22 @@ pub(crate) fn ansible(call: &Call<'_>, report: &mut Report) {
         }
         (Some("file"), Some(args)) if args.prefix().contains("state=absent") => {
             report.infrastructure("ansible", "file state=absent", false);
+        }
+        // Files that a module writes where it runs.
+        (
+            Some("copy" | "template" | "get_url" | "lineinfile" | "blockinfile" | "replace" | "unarchive"),
+            Some(args),
+        ) => {
+            let here = options.words().any(|host| matches!(host, "localhost" | "127.0.0.1"))
+                || options.text(&["c", "connection"]) == Some("local");
+            let words = args.known().unwrap_or_default().split_whitespace();
+            for path in
+                words.filter_map(|word| word.strip_prefix("dest=").or_else(|| word.strip_prefix("path=")))
+            {
+                if here {
+                    report.file(call, Access::Write, &Arg::literal(path), false);
+                }
+            }
         }
         (Some("reboot"), _) => report.infrastructure("ansible", "reboot", false),
         _ => {}

@@ -76,7 +76,9 @@ fn command(name: &str, value: &Arg, program: &str, report: &mut Report) {
     // `|tool %s` of `LESSOPEN`.
     let bare = prefix.trim_start_matches(['|', '-']);
     let mut words = bare.split_whitespace();
-    let destroys = words.next().is_some_and(super::is_run_by_wrappers) && words.next().is_some();
+    let acts =
+        |word: &str| super::is_run_by_wrappers(word) || word.rsplit('/').next() == Some(super::lictor::NAME);
+    let destroys = words.next().is_some_and(acts) && words.next().is_some();
     let shown = value.known().map_or_else(|| value.clone(), |_| Arg::literal(bare));
     let spaced = prefix.contains(char::is_whitespace);
     if destroys || spaced && !program.is_empty() {

@@ -16,12 +16,18 @@ pub(crate) fn nix(call: &Call<'_>, report: &mut Report) {
     if let Some(at) = call.args.iter().position(|arg| matches!(arg.known(), Some("--command" | "-c"))) {
         report.then_argv(call.args.get(at + 1..).unwrap_or_default(), "nix");
     }
-    // `nix run pkgs#tool -- words`: the words are those of the tool.
+    // `nix run pkgs#tool -- words`, `nix run github:owner/tool -- words`: the words are those of the tool.
+    let flake = options.word(1);
+    let tool = flake.split_once('#').map(|(_, tool)| tool);
+    let tool = tool.or_else(|| flake.contains(':').then(|| flake.rsplit('/').next().unwrap_or(flake)));
     if matches!(options.word(0), "run" | "shell")
-        && let Some((_, tool)) = options.word(1).split_once('#')
+        && let Some(tool) = tool
         && let Some(at) = call.args.iter().position(|arg| arg.known() == Some("--"))
     {
-        let mut argv = vec![Arg::literal(tool)];
+        // Flakes have the name of what they pack.
+        let packed =
+            lictor_agents::launch::by_package(tool.trim_end_matches("-nix").trim_end_matches("-flake"));
+        let mut argv = vec![Arg::literal(packed.unwrap_or(tool))];
         argv.extend(call.args.get(at + 1..).unwrap_or_default().iter().cloned());
         return report.then_argv(&argv, "nix");
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use lictor_core::facts::{Access, Effect, GitEffect, OpaqueWhat};
+use lictor_core::facts::{Access, Effect, GitEffect, GuardOff, OpaqueWhat};
 
 use super::outer::is_wrapper;
 use super::simple::{Argv, Context, positional};
@@ -146,6 +146,7 @@ impl Walker<'_> {
             self.elsewhere += 1;
         }
         let output = self.deeper(walk);
+        self.agents_elsewhere(effects, elsewhere);
         if elsewhere {
             self.elsewhere -= 1;
             self.destruction_elsewhere(effects);
@@ -164,6 +165,18 @@ impl Walker<'_> {
         self.through.pop();
         self.state.leave(mark);
         output
+    }
+
+    /// An agent in a container or on another machine has other settings than those that govern here.
+    fn agents_elsewhere(&mut self, from: usize, elsewhere: bool) {
+        let contained = self.through.last().is_some_and(|tool| tool.ends_with(" run"));
+        let started = self.reading.effects.iter().skip(from).find_map(|effect| match effect {
+            Effect::Delegate { agent } => Some(agent.clone()),
+            _ => None,
+        });
+        if let Some(text) = started.filter(|_| elsewhere || contained) {
+            self.effect(Effect::GuardOff { what: GuardOff::AgentElsewhere, text });
+        }
     }
 
     /// Secrets read on another machine or in a container are shown here.

@@ -43,7 +43,30 @@ fn names_hidden_program(text: &str) -> bool {
 pub fn governs_sessions(path: &str, text: &str) -> bool {
     let takes_variables =
         |name: &&str| path.strip_suffix(*name).is_some_and(|front| front.is_empty() || front.ends_with('/'));
+    let named = |name: &str| takes_variables(&name);
     crate::words::STARTUP_ENVIRONMENTS.iter().any(takes_variables) && governs_next_session(text)
+        || named(".gitmodules") && text.lines().any(runs_at_update)
+        // A task that starts with the folder.
+        || named(".vscode/tasks.json") && text.contains("folderOpen")
+        || has_hooks_of_its_own(path, text)
+}
+
+/// `update = !command` of a submodule.
+fn runs_at_update(line: &str) -> bool {
+    let setting = line.trim().split_once('=');
+    setting.is_some_and(|(name, value)| {
+        name.trim().eq_ignore_ascii_case("update")
+            && value.trim_start_matches([' ', '\t', '"']).starts_with('!')
+    })
+}
+
+/// Whether a description of an agent, a command or a skill brings programs that run beside it.
+fn has_hooks_of_its_own(path: &str, text: &str) -> bool {
+    let described = path.ends_with(".md")
+        && path.split('/').any(lictor_agents::launch::is_agent_directory)
+        && ["/agents/", "/commands/", "/skills/"].iter().any(|folder| path.contains(folder));
+    let front = || text.strip_prefix("---").and_then(|rest| rest.split_once("\n---")).map(|(front, _)| front);
+    described && front().is_some_and(|front| front.lines().any(|line| line.starts_with("hooks:")))
 }
 
 /// Whether a file of a person, outside of any project, runs programs whenever some tool starts.
@@ -54,7 +77,14 @@ pub fn runs_at_start(path: &str, text: &str) -> bool {
         && (name != "config.toml" || path.contains("/.cargo/"))
         && crate::words::STARTUP_TOOL_RUNS.iter().any(|mark| text.contains(mark));
     tool || path.contains("/nushell/") && matches!(name, "env.nu" | "config.nu")
-        || path.contains("/site-packages/") && matches!(name, "usercustomize.py" | "sitecustomize.py")
+        || path.contains("/site-packages/")
+            && (matches!(name, "usercustomize.py" | "sitecustomize.py") || runs_from_path_file(name, text))
+}
+
+/// Python runs lines that begin so in `*.pth` files whenever it starts; the others are directories.
+fn runs_from_path_file(name: &str, text: &str) -> bool {
+    name.ends_with(".pth")
+        && text.lines().any(|line| line.starts_with("import ") || line.starts_with("import\t"))
 }
 
 impl Walker<'_> {
@@ -108,6 +138,7 @@ impl Walker<'_> {
             added.is_none_or(|text| {
                 let lower = text.to_ascii_lowercase();
                 crate::words::STARTUP_GIT_RUNS.iter().any(|setting| lower.contains(setting))
+                    || sets_hidden_program(&lower)
             })
         } else if crate::words::STARTUP_TRUSTS.contains(&name) {
             added.is_some_and(|text| {
@@ -123,7 +154,7 @@ impl Walker<'_> {
         {
             added.is_some_and(|text| crate::words::STARTUP_TOOL_RUNS.iter().any(|mark| text.contains(mark)))
         } else {
-            return;
+            added.is_some_and(|text| runs_at_start(&key, text))
         };
         if runs {
             self.persists();
@@ -211,6 +242,12 @@ impl Walker<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether one of git's settings has a value that lies where anybody writes.
+fn sets_hidden_program(text: &str) -> bool {
+    let values = text.lines().filter_map(|line| line.split_once('='));
+    values.map(|(_, value)| value.trim_start_matches([' ', '\t', '"'])).any(is_hidden_away)
 }
 
 /// A place that nobody installs setups in.

@@ -79,6 +79,7 @@ fn runs_program(key: &str) -> bool {
             "remote" => matches!(name, "uploadpack" | "receivepack" | "vcs"),
             "trailer" => matches!(name, "command" | "cmd"),
             "submodule" => name == "update",
+            "tar" => name == "command",
             "includeif" => true,
             _ => false,
         }
