@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::Arc;
 
+use lictor::anchor::{self, Notes};
+
 use crate::guardian::{self, Closed, Judge};
 use crate::janitor::{self, Janitor};
 use crate::mounts::{self, Mount, Wanted};
@@ -50,6 +52,8 @@ pub struct Ended {
     pub code: u8,
     /// What governs the agent and was replaced from outside, if that is why it ended.
     pub replaced: Option<PathBuf>,
+    /// What became of the notes that anchor the record in the repository.
+    pub notes: Notes,
 }
 
 impl Session {
@@ -61,9 +65,12 @@ impl Session {
         let runtime = runtime_directory()?;
         self.wanted.runtime.clone_from(&runtime);
         let janitor = Janitor::start(&self.program, &self.wanted.points, &runtime)?;
+        // Git has to be able to write its references inside, those of the notes among them.
+        let tip = anchor::tip(&self.wanted.project);
         let ended = self.prepared(bubblewrap);
         janitor.finish();
-        ended
+        let notes = tip.map_or(Notes::Kept, |tip| anchor::put_back(&self.wanted.project, &tip));
+        ended.map(|ended| Ended { notes, ..ended })
     }
 
     fn prepared(&self, bubblewrap: &Path) -> Result<Ended, RunError> {
@@ -174,7 +181,7 @@ impl Session {
             relay.finish(&shown);
         }
         listening.stop();
-        Ok(Ended { code: code?, replaced })
+        Ok(Ended { code: code?, replaced, notes: Notes::Kept })
     }
 }
 

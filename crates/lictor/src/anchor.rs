@@ -46,6 +46,39 @@ pub fn noted(root: &Path) -> Result<Option<Anchor>, Error> {
     Anchor::newest(&anchors).map_err(|source| Error::Anchor { notes: NOTES, source })
 }
 
+/// The commit that holds the newest note. `None` without a repository or notes.
+#[must_use]
+pub fn tip(root: &Path) -> Option<String> {
+    let told = git(root, &["rev-parse", "--verify", "--quiet", NOTES], "").ok()?;
+    Some(told.trim().to_owned()).filter(|tip| !tip.is_empty())
+}
+
+/// What became of the notes while somebody could write to the repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notes {
+    /// What was there is there; more may have been added.
+    Kept,
+    /// They were rewritten or removed, and are as they were before.
+    PutBack,
+    /// They were rewritten or removed and cannot be put back.
+    Lost(String),
+}
+
+/// Puts the notes back unless they follow from those that ended in `tip`.
+#[must_use]
+pub fn put_back(root: &Path, tip: &str) -> Notes {
+    let follows =
+        |now: String| now == tip || git(root, &["merge-base", "--is-ancestor", tip, &now], "").is_ok();
+    if self::tip(root).is_some_and(follows) {
+        return Notes::Kept;
+    }
+    // A symbolic one would lead the change to a branch.
+    match git(root, &["update-ref", "--no-deref", NOTES, tip], "") {
+        Ok(_) => Notes::PutBack,
+        Err(error) => Notes::Lost(error.chain()),
+    }
+}
+
 fn git(root: &Path, args: &[&str], input: &str) -> Result<String, Error> {
     let failed = |why: &str| Error::Git { args: args.join(" "), why: why.to_owned() };
     let mut child = quiet::<&str>(root, &[])

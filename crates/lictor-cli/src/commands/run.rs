@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use lictor::anchor::Notes;
 use lictor_config::sections::Socket;
 use lictor_run::session::Session;
 use lictor_run::{bubblewrap, inside as first, judge, landlocked, project as sandbox};
@@ -80,6 +81,15 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
             "lictor run: `{}` is protected and was replaced from outside, so the sandbox was ended; start it again\n",
             path.display()
         ));
+    }
+    match &ended.notes {
+        Notes::Kept => {}
+        Notes::PutBack => output::tell(
+            "lictor run: the notes that anchor the record (`refs/notes/lictor`) were rewritten inside, and have been put back\n",
+        ),
+        Notes::Lost(why) => output::tell(&format!(
+            "lictor run: the notes that anchor the record (`refs/notes/lictor`) were rewritten inside and cannot be put back: {why}; fetch them from another clone\n"
+        )),
     }
     Ok(Exit::Code(ended.code))
 }

@@ -106,6 +106,39 @@ fn what_governs_cannot_be_reached_from_inside() {
     assert_eq!(sandbox.lictor(&["audit", "verify"]).code, 0);
 }
 
+#[test]
+fn notes_that_are_rewritten_inside_are_put_back() {
+    can_run();
+    let sandbox = world();
+    let git = |args: &[&str]| {
+        let run = sandbox.program("git", args, "");
+        assert_eq!(run.code, 0, "{args:?}: {run:?}");
+        run.stdout.trim().to_owned()
+    };
+    let tip = || git(&["rev-parse", "refs/notes/lictor"]);
+    let main = git(&["rev-parse", "main"]);
+    git(&["notes", "--ref", "lictor", "add", "-m", "1 abc", "HEAD"]);
+    let inside = |command: &str| {
+        let run = sandbox.lictor(&["run", "--", "sh", "-c", command]);
+        assert_eq!(run.code, 0, "{command}: {run:?}");
+        run.stderr.contains("have been put back")
+    };
+    let before = tip();
+    for command in [
+        "git update-ref -d refs/notes/lictor",
+        "git update-ref refs/notes/lictor $(git commit-tree -m x HEAD^{tree})",
+        "git symbolic-ref refs/notes/lictor refs/heads/main",
+        "git pack-refs --all && sed -i '/notes.lictor/d' .git/packed-refs",
+    ] {
+        assert!(inside(command), "{command}");
+        assert_eq!(tip(), before, "{command}");
+    }
+    assert_eq!(git(&["rev-parse", "main"]), main);
+    // What is added stays, and other notes are the agent's own.
+    assert!(!inside("git notes add -m reviewed HEAD && git notes --ref lictor append -m '2 def' HEAD"));
+    assert_ne!(tip(), before);
+}
+
 /// The governing files on disk.
 fn governing(sandbox: &Sandbox) -> Vec<String> {
     let files = ["governance.yaml", ".claude/settings.json", ".git/config", ".git/hooks/pre-commit"];
