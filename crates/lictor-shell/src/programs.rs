@@ -243,6 +243,11 @@ fn spelling(call: &Call<'_>) -> options::Grammar {
     described.unwrap_or(options::Grammar::anywhere("", ""))
 }
 
+/// The first of the names under which a program is described, or its own.
+pub(crate) fn canonical(name: &str) -> &str {
+    table::find(name).and_then(|entry| entry.program.names.first()).map_or(name, |first| &**first)
+}
+
 /// Whether the tables know a program of that name.
 pub(crate) fn is_known(name: &str) -> bool {
     table::find(name).is_some()
@@ -259,6 +264,12 @@ pub(crate) fn is_tool(name: &str) -> bool {
 /// Whether a name is that of a program that starts others.
 pub(crate) fn is_wrapper(name: &str) -> bool {
     table::find(name).is_some_and(|entry| entry.family == Family::Wrappers)
+}
+
+/// Whether a name is that of a program that runs scripts.
+pub(crate) fn is_interpreter(name: &str) -> bool {
+    let family = table::find(name).map(|entry| entry.family);
+    matches!(family, Some(Family::Interpreters | Family::Shells))
 }
 
 /// Whether a name is that of a shell.

@@ -21,7 +21,7 @@ pub(super) fn from_files(stage: &Node) -> bool {
     });
     let known = match bare {
         "perl" | "ruby" => script() || simple.words.iter().any(edits_in_place),
-        "python" | "node" | "php" | "lua" | "Rscript" | "bash" | "sh" => script(),
+        _ if crate::programs::is_interpreter(bare) => script(),
         _ => crate::programs::is(name, Trait::Filters) || program.starts_with("./"),
     };
     !here

@@ -7,6 +7,7 @@ use lictor_core::facts::{Access, Effect};
 
 use super::{Output, Walker};
 use crate::ast::{Node, Pipeline, RedirectKind, Simple, Target, Word};
+use crate::describe::Trait;
 use crate::operand::Operand;
 use crate::programs;
 
@@ -110,7 +111,7 @@ impl Walker<'_> {
             let Node::Simple(simple) = stage else { return false };
             let words = literals(simple);
             let program = words.first().map(String::as_str).unwrap_or_default();
-            matches!(program, "grep" | "egrep" | "rg" | "awk" | "sed")
+            (programs::is(program, Trait::Searches) || matches!(programs::canonical(program), "awk" | "sed"))
                 && !words.iter().any(|word| word.starts_with("-v") || word == "--invert-match")
                 && words.iter().skip(1).any(|word| {
                     let upper = word.to_ascii_uppercase();
@@ -210,20 +211,18 @@ fn shows(stage: &Node) -> Shows {
         })
     };
     let long = |names: &[&str]| args.iter().any(|arg| names.contains(arg));
+    let measures = programs::is(program, Trait::Measures) && programs::is(program, Trait::ReadsToTheEnd);
     match *program {
         // Lines that are no list are complained about, with what they hold.
         "wc" if args.iter().any(|arg| arg.starts_with("--files0")) => Shows::Content,
-        "md5sum" | "sha1sum" | "sha224sum" | "sha256sum" | "sha384sum" | "sha512sum" | "shasum" | "b2sum"
-        | "cksum"
-            if short("c") && !short("a") || long(&["--check"]) =>
-        {
+        _ if measures && (short("c") && !short("a") || long(&["--check"])) && *program != "wc" => {
             Shows::Content
         }
-        "wc" | "md5sum" | "sha1sum" | "sha224sum" | "sha256sum" | "sha384sum" | "sha512sum" | "shasum"
-        | "md5" | "b2sum" | "b3sum" | "cksum" | "sum" => Shows::Nothing,
+        _ if measures => Shows::Nothing,
         "cmp" if !short("lb") && !long(&["--verbose", "--print-bytes"]) => Shows::Nothing,
         "diff" if short("q") || long(&["--brief"]) => Shows::Nothing,
-        "grep" | "egrep" | "fgrep" | "rg" | "ggrep" | "zgrep" | "ag" => {
+        "git" => Shows::Content,
+        _ if programs::is(program, Trait::Searches) => {
             let counts = ["--count", "--quiet", "--silent", "--files-with-matches", "--files-without-match"];
             if short("cqlL") || long(&counts) {
                 Shows::Nothing
@@ -233,16 +232,22 @@ fn shows(stage: &Node) -> Shows {
                 grep(args)
             }
         }
+        _ => by_program(programs::canonical(program), args),
+    }
+}
+
+/// The same for programs that have a language of their own, by the first of their names.
+fn by_program(program: &str, args: &[&str]) -> Shows {
+    match program {
         "cut" => cut(args),
         // With `--arg` and its like, words are names and values too.
-        "jq" | "yq" | "gojq" | "jaq"
-            if args.iter().any(|arg| asks_for_keys(arg) || plain::is_field(arg))
-                && !args.iter().any(|arg| arg.starts_with("--arg") || arg.ends_with("file")) =>
+        "jq" if args.iter().any(|arg| asks_for_keys(arg) || plain::is_field(arg))
+            && !args.iter().any(|arg| arg.starts_with("--arg") || arg.ends_with("file")) =>
         {
             Shows::Nothing
         }
-        "awk" | "gawk" | "mawk" => awk(args),
-        "sed" | "gsed" => sed(args),
+        "awk" => awk(args),
+        "sed" => sed(args),
         _ => Shows::Content,
     }
 }
