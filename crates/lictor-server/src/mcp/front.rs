@@ -159,8 +159,8 @@ async fn sent(
         return alone(place, message, &headers).await;
     }
     let id = message.id().cloned().unwrap_or_default();
-    let opened = once(&headers, VERSION).is_none_or(|version| version < STANDS_ALONE);
-    if let Some(refused) = message.refused_without_metadata(opened) {
+    let has_handshake = once(&headers, VERSION).is_none_or(|version| version < STANDS_ALONE);
+    if let Some(refused) = message.refused_without_metadata(has_handshake) {
         return answer(StatusCode::BAD_REQUEST, &refused);
     }
     if headers.contains_key(VERSION)
