@@ -74,7 +74,7 @@ pub(super) const SHORT: &[(&str, &str, How)] = &[
 ];
 
 /// Programs that take a secret after one of their words, and how many words come between.
-pub(super) const GIVEN: [(&str, &str, usize); 25] = [
+pub(super) const GIVEN: [(&str, &str, usize); 24] = [
     ("vault", "login", 0),
     ("cargo", "login", 0),
     ("heroku", "auth:token", 0),
@@ -95,7 +95,6 @@ pub(super) const GIVEN: [(&str, &str, usize); 25] = [
     ("bw", "login", 1),
     ("rclone", "obscure", 0),
     ("redis-cli", "AUTH", 0),
-    ("redis-cli", "AUTH", 1),
     ("redis-cli", "requirepass", 0),
     ("pulumi", "--secret", 1),
     ("poetry", "pypi-token.pypi", 0),
@@ -203,33 +202,23 @@ pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
     }
     // Computed lazily: it costs more than the rest together.
     let is_prompted = std::cell::LazyCell::new(|| PROMPTED.iter().any(|words| text.contains(words)));
-    let (mut program, mut logs_in, mut puts, mut configures, mut stores) = ("", false, false, false, false);
-    let (mut program_at, mut formats) = (0, false);
+    let mut call = Call::default();
     let mut taken: Option<&str> = None;
+    let plain = |next: &Word<'_>| !next.first && !next.text.starts_with('-');
     let mut words = Words { text, form, at: 0, first: true }.peekable();
     while let Some(word) = words.next() {
-        if word.first || (taken.is_none() && is_wrapper(program)) {
-            program = word.text.rsplit('/').next().unwrap_or(word.text);
-            logs_in = !LOG_IN.contains(&program);
-            (puts, configures, stores, formats) = (false, false, false, false);
-            program_at = word.at;
+        if word.first || (taken.is_none() && is_wrapper(call.program)) {
+            call = Call::of(&word);
         }
-        logs_in |= word.text == "login";
-        let named = if logs_in { program } else { "" };
+        call.logs_in |= word.text == "login";
+        let named = if call.logs_in { call.program } else { "" };
         if let Some(option) = taken.take() {
             note(&word, value_of(option, named, word.text), found);
             continue;
         }
-        let is_said = !word.first && matches!(program, "echo" | "printf") && !word.text.starts_with('-');
-        // `printf 'password=%s' x`: what comes behind the form is put into it.
-        if formats && is_said {
-            note(&word, Some(0), found);
-            continue;
-        }
-        formats |= is_said && program == "printf" && fills_in_secret(word.text);
-        if is_said && *is_prompted && is_handed_on(text, program_at, &word) {
+        if call.says(&word) && (call.formats || *is_prompted && is_handed_on(text, call.at, &word)) {
             let said = Word { text: word.text.trim_end_matches(')'), ..word };
-            found.push(said.from(said.text.split_once(':').map_or(0, |(user, _)| user.len() + 1)));
+            note(&said, Some(said.text.split_once(':').map_or(0, |(user, _)| user.len() + 1)), found);
             continue;
         }
         // A here-string.
@@ -239,12 +228,8 @@ pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
             }
             continue;
         }
-        let given =
-            |(name, before, _): &&(&str, &str, usize)| program == *name && word.text.ends_with(before);
-        let sets = SETS.contains(&program) && !word.text.starts_with('-') && is_secret_name(word.text);
-        let between = GIVEN.iter().find(given).map(|(_, _, between)| *between).or(sets.then_some(0));
-        if let Some(between) = between {
-            let plain = |next: &Word<'_>| !next.first && !next.text.starts_with('-');
+        call.read(&word);
+        if let Some(between) = call.words_before_secret(&word) {
             for _ in 0..between {
                 words.next_if(plain);
             }
@@ -253,42 +238,8 @@ pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
                 continue;
             }
         }
-        puts |= PUTS.iter().any(|(name, before)| program == *name && word.text == *before);
-        stores |= STORES.contains(&word.text);
-        if stores && STORED.contains(&word.text) {
-            taken =
-                words.peek().filter(|next| !next.first && !next.text.starts_with('-')).map(|_| "--password");
-            continue;
-        }
-        if stores && program == "gh" && word.text.starts_with("-b") {
-            note(&word, Some(2), found);
-        }
-        configures |= word.text.eq_ignore_ascii_case("config");
-        if configures && !word.text.starts_with('-') && is_secret_setting(word.text) {
-            if word.text.starts_with("http-basic.") {
-                words.next_if(|next| !next.first);
-            }
-            if let Some(next) = words.next_if(|next| !next.first && !next.text.starts_with('-')) {
-                note(&next, Some(0), found);
-                continue;
-            }
-        }
-        if let Some(place) = super::shapes::put_in_place(word.text).filter(|_| program == "sed") {
-            found.push(word.at + place.start..word.at + place.end);
-            continue;
-        }
-        if program.contains("freerdp") && word.text.starts_with("/p:") {
-            note(&word, Some(3), found);
-        }
-        if ORACLE.contains(&program)
-            && let Some((user, rest)) = word.text.split_once('/').filter(|(user, _)| !user.is_empty())
-        {
-            let from = word.at + user.len() + 1;
-            found.push(from..from + rest.find('@').unwrap_or(rest.len()));
-            continue;
-        }
-        if puts && let Some((name, _)) = word.text.rsplit_once('=') {
-            note(&word, Some(name.len() + 1), found);
+        if let Some(place) = call.secret_in(&word) {
+            found.push(place);
             continue;
         }
         match word.text.split_once('=') {
@@ -301,10 +252,8 @@ pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
             _ if word.text.starts_with('-') => {
                 note(&word, attached(named, word.text), found);
                 if takes_next(named, word.text) {
-                    taken = words
-                        .peek()
-                        .filter(|next| !next.first && !next.text.starts_with('-') && next.text != "<<<")
-                        .map(|_| word.text);
+                    let next = words.peek().filter(|next| plain(next) && next.text != "<<<");
+                    taken = next.map(|_| word.text);
                 }
             }
             _ => note(&word, in_word(word.text), found),
@@ -312,13 +261,89 @@ pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
     }
 }
 
+/// One command of a line, as far as its words have been read.
+#[derive(Default)]
+struct Call<'a> {
+    program: &'a str,
+    /// Where it begins.
+    at: usize,
+    /// Its short options are those of a login.
+    logs_in: bool,
+    /// What is assigned from here on is put away as a secret.
+    puts: bool,
+    /// It puts a secret away.
+    stores: bool,
+    /// It gives settings values.
+    configures: bool,
+    /// Its other words are put behind the name of a secret.
+    formats: bool,
+}
+
+impl<'a> Call<'a> {
+    fn of(word: &Word<'a>) -> Self {
+        let program = word.text.rsplit('/').next().unwrap_or(word.text);
+        Self { program, at: word.at, logs_in: !LOG_IN.contains(&program), ..Self::default() }
+    }
+
+    /// Whether the word is printed.
+    fn says(&self, word: &Word<'_>) -> bool {
+        !word.first && matches!(self.program, "echo" | "printf") && !word.text.starts_with('-')
+    }
+
+    /// Takes up what a word says about those after it.
+    fn read(&mut self, word: &Word<'_>) {
+        self.puts |= PUTS.iter().any(|(name, before)| self.program == *name && word.text == *before);
+        self.stores |= STORES.contains(&word.text);
+        self.configures |= word.text.eq_ignore_ascii_case("config");
+        self.formats |= self.program == "printf" && self.says(word) && fills_in_secret(word.text);
+    }
+
+    /// How many words come between this one and a secret, if one follows.
+    fn words_before_secret(&self, word: &Word<'_>) -> Option<usize> {
+        if self.stores && STORED.contains(&word.text) {
+            return Some(0);
+        }
+        let given =
+            |(name, before, _): &&(&str, &str, usize)| self.program == *name && word.text.ends_with(before);
+        if let Some((_, _, between)) = GIVEN.iter().find(given) {
+            return Some(*between);
+        }
+        if word.text.starts_with('-') {
+            return None;
+        }
+        if self.configures && word.text.starts_with("http-basic.") {
+            return Some(1);
+        }
+        let is_setting = SETS.contains(&self.program) && is_secret_name(word.text)
+            || self.configures && word.text.split(['.', ':']).any(is_secret_name);
+        is_setting.then_some(0)
+    }
+
+    /// Where in a word a secret stands by the form that the program takes it in.
+    fn secret_in(&self, word: &Word<'_>) -> Option<Range<usize>> {
+        let behind = |from: usize| secret_from(word, Some(from));
+        if self.program == "sed" {
+            let place = super::shapes::put_in_place(word.text)?;
+            return Some(word.at + place.start..word.at + place.end);
+        }
+        if ORACLE.contains(&self.program) {
+            let (user, rest) = word.text.split_once('/').filter(|(user, _)| !user.is_empty())?;
+            let from = word.at + user.len() + 1;
+            return Some(from..from + rest.find('@').unwrap_or(rest.len()));
+        }
+        if self.program.contains("freerdp") && word.text.starts_with("/p:") {
+            return behind(3);
+        }
+        if self.stores && self.program == "gh" && word.text.starts_with("-b") {
+            return behind(2);
+        }
+        let (name, _) = word.text.rsplit_once('=').filter(|_| self.puts)?;
+        behind(name.len() + 1)
+    }
+}
+
 /// Programs of Oracle, which take `user/password@database`.
 const ORACLE: [&str; 5] = ["sqlplus", "sqlldr", "expdp", "impdp", "rman"];
-
-/// Whether the name of a setting is that of a secret, by its end or by one of its parts: `pypi-token.pypi`.
-fn is_secret_setting(name: &str) -> bool {
-    name.starts_with("http-basic.") || name.split(['.', ':']).any(is_secret_name)
-}
 
 /// Whether a form of `printf` puts the next word behind a secret's name.
 fn fills_in_secret(form: &str) -> bool {
@@ -358,13 +383,16 @@ fn in_sql(text: &str, found: &mut Vec<Range<usize>>) {
 }
 
 fn note(word: &Word<'_>, from: Option<usize>, found: &mut Vec<Range<usize>>) {
-    let Some(from) = from.filter(|from| *from < word.text.len()) else { return };
+    found.extend(secret_from(word, from));
+}
+
+/// The rest of a word, unless it is expanded later and not written here.
+fn secret_from(word: &Word<'_>, from: Option<usize>) -> Option<Range<usize>> {
+    let from = from.filter(|from| *from < word.text.len())?;
     let value = word.text.get(from..).unwrap_or_default();
-    // A variable that is expanded later is not a literal secret.
     let quoted = if value.starts_with("$'") { 2 } else { 0 };
-    if (quoted > 0 || !value.starts_with('$')) && !value.starts_with("[redacted") {
-        found.push(word.from(from + quoted));
-    }
+    let is_written = (quoted > 0 || !value.starts_with('$')) && !value.starts_with("[redacted");
+    is_written.then(|| word.from(from + quoted))
 }
 
 fn is_wrapper(program: &str) -> bool {

@@ -395,7 +395,8 @@ impl Walker<'_> {
                 && programs::is_secret(&target.arg)
                 && (stays_secret || self.is_own_text(target))
             {
-                *access = Access::List;
+                // A copy is no more open than before, but a red line forbids it: it is used, not only looked at.
+                *access = if stays_secret { Access::Execute } else { Access::List };
             }
             if let Effect::File { by, target, access, .. } = &mut effect {
                 *by = by.or(context.by);
