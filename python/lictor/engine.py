@@ -262,7 +262,8 @@ class PolicyEngine(Governing[EvaluationResult]):
     def _evaluate(self, action: Action, dry: bool, observe: bool) -> EvaluationResult:
         raw = self._raw.evaluate(self._judged_as(action), action, dry, observe or self._observes)
         result = EvaluationResult(raw, action)
-        self._tell(action, result)
+        if self._tracers:
+            self._tell(action, result)
         return result
 
     def judged(self, action: Action) -> EvaluationResult | None:
@@ -434,7 +435,7 @@ class PolicyEngine(Governing[EvaluationResult]):
         """The action in its own session, or else in the engine's."""
         if not isinstance(action, Action):
             raise not_an_action(action)
-        if self._session is None or action.session_id is not None:
+        if self._session is None or action._options["session_id"] is not None:
             return action._raw
         return action._in_session(self._session)
 
