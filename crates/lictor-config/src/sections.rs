@@ -27,6 +27,7 @@ pub(crate) mod run;
 pub(crate) mod sandbox;
 pub(crate) mod section;
 pub(crate) mod team;
+pub(crate) mod tenant;
 pub(crate) mod tools;
 
 use std::sync::Arc;
@@ -135,6 +136,12 @@ sections! {
         pub scoped_budgets: Vec<(Audience, BudgetConfig)>,
         /// `rate_limit:`.
         pub rate_limit: Option<RateLimitConfig>,
+    }
+    tenant {
+        /// `tenant.budget`.
+        pub tenant_budget: Option<BudgetConfig>,
+        /// `tenant.rate_limit`.
+        pub tenant_rate_limit: Option<RateLimitConfig>,
     }
     intent {
         /// `intent:`.

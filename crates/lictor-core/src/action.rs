@@ -161,7 +161,7 @@ pub struct SessionKey {
 }
 
 impl SessionKey {
-    /// The agent name that a server uses for the accounts of people.
+    /// The agent name that a server uses for the accounts of a tenant and its people.
     pub const ACCOUNT: &str = "account";
 
     /// The account of a person: the parent of all their sessions. It begins with their first action and never
@@ -169,6 +169,12 @@ impl SessionKey {
     #[must_use]
     pub fn account(owner: impl Into<String>) -> Self {
         Self { agent: Self::ACCOUNT.to_owned(), id: owner.into() }
+    }
+
+    /// The account of a tenant, above those of its people. No person can have this name.
+    #[must_use]
+    pub fn tenant_account() -> Self {
+        Self { agent: Self::ACCOUNT.to_owned(), id: "*".to_owned() }
     }
 
     /// Whether this is an account. No agent works in an account.

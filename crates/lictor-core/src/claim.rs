@@ -43,6 +43,18 @@ pub enum Claim {
         /// The longest streak that is allowed.
         at_most: u32,
     },
+    /// Tokens of models, as far as they are reported.
+    Tokens {
+        /// From so many on nothing more is done.
+        at_most: u64,
+    },
+    /// What models cost in millionths, as far as it is reported.
+    Cost {
+        /// From so much on nothing more is done.
+        at_most: u64,
+    },
+    /// The same over all sessions of the tenant.
+    Tenant(Box<Claim>),
 }
 
 impl Claim {
@@ -57,6 +69,25 @@ impl Claim {
             Self::Tasks { at_most } => state.task_count < *at_most,
             Self::Pace { per_minute } => state.allowed_in_last_minute(now) < *per_minute,
             Self::Streak { tag, at_most } => state.streak(tag) < *at_most,
+            Self::Tokens { at_most } => state.usage.tokens < *at_most,
+            Self::Cost { at_most } => state.usage.cost_micros < *at_most,
+            Self::Tenant(claim) => claim.holds(state, now),
+        }
+    }
+
+    /// Whether it has to hold in the account of the tenant too.
+    #[must_use]
+    pub fn is_of_tenant(&self) -> bool {
+        matches!(self, Self::Tenant(_))
+    }
+
+    /// What it uses of which budget.
+    #[must_use]
+    pub fn spend(&self) -> Option<(&str, u64)> {
+        match self {
+            Self::Spend { budget, amount, .. } => Some((budget, *amount)),
+            Self::Tenant(claim) => claim.spend(),
+            _ => None,
         }
     }
 
@@ -79,6 +110,9 @@ impl Claim {
             Self::Streak { tag, at_most } => {
                 format!("another action at the same time was the last of {at_most} `{tag}` in a row")
             }
+            Self::Tokens { .. } => "the last tokens were used by another action at the same time".to_owned(),
+            Self::Cost { .. } => "the last money was spent by another action at the same time".to_owned(),
+            Self::Tenant(claim) => format!("{}, over all sessions of the tenant", claim.lost()),
         }
     }
 }

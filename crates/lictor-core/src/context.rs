@@ -41,6 +41,7 @@ pub struct Context<'a> {
     facts: &'a Facts,
     session: &'a SessionState,
     ancestors: &'a [SessionState],
+    tenant: Option<&'a SessionState>,
     now: Timestamp,
     progress: Option<&'a Progress>,
     stopwatch: Option<&'a dyn Stopwatch>,
@@ -87,6 +88,7 @@ impl<'a> Context<'a> {
             facts,
             session,
             ancestors: &[],
+            tenant: None,
             now,
             progress: None,
             stopwatch: None,
@@ -109,6 +111,13 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn below(mut self, ancestors: &'a [SessionState]) -> Self {
         self.ancestors = ancestors;
+        self
+    }
+
+    /// The same with the account of the tenant, in which the sessions of all its people count.
+    #[must_use]
+    pub fn of_tenant(mut self, account: Option<&'a SessionState>) -> Self {
+        self.tenant = account;
         self
     }
 
@@ -161,6 +170,12 @@ impl<'a> Context<'a> {
     /// This session, then its parent, and so on to the root. A subagent's actions count for all of them.
     pub fn lineage(&self) -> impl Iterator<Item = &'a SessionState> {
         std::iter::once(self.session).chain(self.ancestors)
+    }
+
+    /// The account of the tenant, where one is kept: from the first claim on that is the tenant's.
+    #[must_use]
+    pub fn tenant(&self) -> Option<&'a SessionState> {
+        self.tenant
     }
 
     /// The time of this evaluation. It does not change during the evaluation.
@@ -270,10 +285,11 @@ impl<'a> Context<'a> {
     }
 
     /// Declares a session condition that a pass depends on, and returns whether it holds now, in this session and
-    /// every parent. The condition is checked again when the judgement is recorded, so two concurrent actions
-    /// cannot both use the last unit.
+    /// every parent; a condition of the tenant must hold in the tenant's account too. The condition is checked again
+    /// when the judgement is recorded, so two concurrent actions cannot both use the last unit.
     pub fn claim(&mut self, claim: Claim) -> bool {
-        let holds = self.lineage().all(|session| claim.holds(session, self.now));
+        let tenant = self.tenant.filter(|_| claim.is_of_tenant());
+        let holds = self.lineage().chain(tenant).all(|session| claim.holds(session, self.now));
         let guard = self.asked.at.as_ref().map(|at| Arc::clone(&at.name));
         self.claims.push((guard.unwrap_or_default(), claim));
         holds

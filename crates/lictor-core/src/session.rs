@@ -207,26 +207,37 @@ impl SessionState {
     /// of a subagent does not end a streak of its parent. Only the subagent's session waits for outcomes, so what
     /// it uses is spent here at once, and returned here when it is returned there.
     pub fn apply_below(&mut self, event: &SessionEvent, at: Timestamp) {
-        self.latest = self.latest.max(Some(at));
+        self.tally(event, at);
         self.edited(event);
         match event {
             SessionEvent::Judged(judgement) if !judgement.dry && !judgement.duplicate => {
-                self.count(judgement, at);
                 self.extend_streaks(&judgement.tags);
-                if judgement.may_happen() {
-                    spend(&mut self.spent, &judgement.spends);
-                }
                 let position = self.past.judged(&judgement.marks, judgement.may_happen(), at);
                 if !judgement.marks.is_empty() {
                     drop(open::push(&mut self.open_below, Open::of(judgement, position, at)));
                 }
             }
             SessionEvent::Happened(happened) => {
-                self.count_outcome(happened);
                 let open = open::find(&self.open_below, &happened.action, happened.tool_use_id.as_deref())
                     .and_then(|index| self.open_below.remove(index));
                 self.remember(happened, open.as_ref(), at);
             }
+            _ => {}
+        }
+    }
+
+    /// What one more event of a session below it adds to the counters, budgets and pace of this one. That is all that
+    /// the account of a tenant keeps: what people do one by one is no past of the tenant.
+    pub fn tally(&mut self, event: &SessionEvent, at: Timestamp) {
+        self.latest = self.latest.max(Some(at));
+        match event {
+            SessionEvent::Judged(judgement) if !judgement.dry && !judgement.duplicate => {
+                self.count(judgement, at);
+                if judgement.may_happen() {
+                    spend(&mut self.spent, &judgement.spends);
+                }
+            }
+            SessionEvent::Happened(happened) => self.count_outcome(happened),
             SessionEvent::Resolved { returned, .. } | SessionEvent::Ended { returned } => {
                 give_back(&mut self.spent, returned);
             }

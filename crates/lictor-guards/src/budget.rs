@@ -1,4 +1,4 @@
-//! How much one session may do.
+//! How much one session, or all sessions of a tenant, may do.
 
 use lictor_core::session::with_accounts;
 use lictor_core::text::visible_line;
@@ -46,19 +46,26 @@ pub struct Budget {
     config: BudgetConfig,
     name: String,
     audience: Audience,
+    of_tenant: bool,
 }
 
 impl Budget {
     /// A guard with these limits.
     #[must_use]
     pub fn new(config: BudgetConfig) -> Self {
-        Self { config, name: "budget".to_owned(), audience: Audience::default() }
+        Self::scoped(config, "budget", Audience::default())
+    }
+
+    /// A guard with these limits over all sessions of a tenant.
+    #[must_use]
+    pub fn of_tenant(config: BudgetConfig) -> Self {
+        Self { of_tenant: true, ..Self::scoped(config, "tenant_budget", Audience::default()) }
     }
 
     /// A guard with these limits for some agents or tasks only: actions of others do not count.
     #[must_use]
     pub fn scoped(config: BudgetConfig, name: impl Into<String>, audience: Audience) -> Self {
-        Self { config, name: name.into(), audience }
+        Self { config, name: name.into(), audience, of_tenant: false }
     }
 
     /// Its own limits, counted separately from the whole session.
@@ -85,15 +92,25 @@ impl Budget {
             tasks.map(|at_most| Claim::Tasks { at_most }),
         ];
         for claim in claims.into_iter().flatten() {
-            context.claim(claim);
+            context.claim(if self.of_tenant { Claim::Tenant(Box::new(claim)) } else { claim });
+        }
+        if self.of_tenant {
+            // Nothing is reported before the account is kept, and it is kept because of a claim.
+            let reported = [
+                self.config.max_tokens.map(|at_most| Claim::Tokens { at_most }),
+                self.config.max_cost_micros().map(|at_most| Claim::Cost { at_most }),
+            ];
+            for claim in reported.into_iter().flatten() {
+                context.claim(Claim::Tenant(Box::new(claim)));
+            }
         }
     }
 
-    /// Every limit with how much of it is used, by a session or by the person whose account it is.
+    /// Every limit with how much of it is used by a session, by a person or by the tenant.
     fn spent<'a>(
         &self,
         action: &Action,
-        (session, account): (&SessionState, Option<&'a str>),
+        (session, whose): (&SessionState, Whose<'a>),
         now: Timestamp,
     ) -> Vec<Spent<'a>> {
         let mut spent = Vec::new();
@@ -103,7 +120,7 @@ impl Budget {
         };
         if let Some(max) = self.config.max_actions {
             let used = counted("actions", session.unblocked_count());
-            spent.push(Spent { used, max, what: "actions", now: 1, account });
+            spent.push(Spent { used, max, what: "actions", now: 1, whose });
         }
         if let Some(max) = self.config.max_tasks.filter(|_| action.kind == ActionKind::SubmitTask) {
             spent.push(Spent {
@@ -111,25 +128,25 @@ impl Budget {
                 max,
                 what: "tasks",
                 now: 1,
-                account,
+                whose,
             });
         }
         // An account has no end: its minutes would be those since the person's first action.
         let minutes = match (self.config.max_minutes, session.started) {
-            (Some(max), Some(started)) if max == 0 || account.is_none() => {
+            (Some(max), Some(started)) if max == 0 || whose == Whose::Session => {
                 Some((now.millis_since(started).max(0).unsigned_abs() / 60_000, max))
             }
             (Some(0), None) => Some((0, 0)),
             _ => None,
         };
         if let Some((used, max)) = minutes {
-            spent.push(Spent { used, max, what: "minutes", now: 0, account });
+            spent.push(Spent { used, max, what: "minutes", now: 0, whose });
         }
         if let Some(max) = self.config.max_tokens {
-            spent.push(Spent { used: session.usage.tokens, max, what: "tokens", now: 0, account });
+            spent.push(Spent { used: session.usage.tokens, max, what: "tokens", now: 0, whose });
         }
         if let Some(max) = self.config.max_cost_micros() {
-            spent.push(Spent { used: session.usage.cost_micros, max, what: COST, now: 0, account });
+            spent.push(Spent { used: session.usage.cost_micros, max, what: COST, now: 0, whose });
         }
         spent
     }
@@ -142,8 +159,25 @@ struct Spent<'a> {
     what: &'static str,
     /// How much the action itself takes.
     now: u64,
-    /// The person whose account it is; `None` for a session.
-    account: Option<&'a str>,
+    whose: Whose<'a>,
+}
+
+/// Who has used it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose<'a> {
+    Session,
+    Person(&'a str),
+    Tenant,
+}
+
+impl std::fmt::Display for Whose<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Session => f.write_str("this session"),
+            Self::Person(name) => write!(f, "the account of `{}`", visible_line(name)),
+            Self::Tenant => f.write_str("the tenant"),
+        }
+    }
 }
 
 /// The unit name of money; its amounts are in millionths.
@@ -152,19 +186,17 @@ const COST: &str = "in model costs";
 impl Spent<'_> {
     fn used_up(&self) -> Verdict {
         let (max, used, what) = (self.number(self.max), self.number(self.used), self.what);
-        match self.account {
-            None => Verdict::block(
-                format!("this session has used its budget of {max} {what} ({used} used)"),
-                "finish with what is there and report it; a person can start a new session",
-            ),
-            Some(owner) => Verdict::block(
-                format!(
-                    "the account of `{}` has used its budget of {max} {what} ({used} used)",
-                    visible_line(owner)
-                ),
-                "finish with what is there and report it; who publishes the policy can raise `budget` in it",
-            ),
-        }
+        let fix = match self.whose {
+            Whose::Session => "finish with what is there and report it; a person can start a new session",
+            Whose::Person(_) => {
+                "finish with what is there and report it; who publishes the policy can raise `budget` in it"
+            }
+            Whose::Tenant => {
+                "finish with what is there and report it; who publishes the policy can raise `tenant.budget` in it"
+            }
+        };
+        let whose = self.whose;
+        Verdict::block(format!("{whose} has used its budget of {max} {what} ({used} used)"), fix)
     }
 
     fn number(&self, amount: u64) -> String {
@@ -200,8 +232,11 @@ impl Guard for Budget {
         }
         let now = context.now();
         let (own, claimed) = (action.session.as_ref(), action.parent_session.as_ref());
-        let lineage = with_accounts(own, claimed, context.lineage());
-        let spent: Vec<_> = lineage.flat_map(|one| self.spent(action, one, now)).collect();
+        let lineage = with_accounts(own, claimed, context.lineage())
+            .map(|(session, account)| (session, account.map_or(Whose::Session, Whose::Person)));
+        let tenant = context.tenant().filter(|_| self.of_tenant).map(|account| (account, Whose::Tenant));
+        let all = tenant.into_iter().chain(lineage);
+        let spent: Vec<_> = all.flat_map(|one| self.spent(action, one, now)).collect();
         if let Some(spent) = spent.iter().find(|spent| spent.used >= spent.max) {
             return spent.used_up();
         }
@@ -214,7 +249,11 @@ impl Guard for Budget {
             Some(spent) => {
                 let (used, max) = (spent.number(spent.used + spent.now), spent.number(spent.max));
                 let (with, what) = (if spent.now > 0 { "with this one, " } else { "" }, spent.what);
-                let whose = if spent.account.is_some() { "the account" } else { "this session" };
+                let whose = match spent.whose {
+                    Whose::Session => "this session",
+                    Whose::Person(_) => "the account",
+                    Whose::Tenant => "the tenant",
+                };
                 Verdict::warn(format!("{with}{used} of {max} {what} of {whose}'s budget are used"))
             }
             None => Verdict::pass(),

@@ -1,4 +1,4 @@
-//! The maximum rate of actions in a session.
+//! The maximum rate of actions in a session, or in all sessions of a tenant.
 
 use lictor_core::{Action, Claim, Context, Guard, Layer, Verdict};
 use serde::{Deserialize, Serialize};
@@ -16,19 +16,26 @@ pub struct RateLimitConfig {
 #[derive(Debug, Clone, Copy)]
 pub struct RateLimit {
     config: RateLimitConfig,
+    of_tenant: bool,
 }
 
 impl RateLimit {
     /// A guard with that limit.
     #[must_use]
     pub fn new(config: RateLimitConfig) -> Self {
-        Self { config }
+        Self { config, of_tenant: false }
+    }
+
+    /// A guard with that limit over all sessions of a tenant.
+    #[must_use]
+    pub fn of_tenant(config: RateLimitConfig) -> Self {
+        Self { config, of_tenant: true }
     }
 }
 
 impl Guard for RateLimit {
     fn name(&self) -> &str {
-        "rate_limit"
+        if self.of_tenant { "tenant_rate_limit" } else { "rate_limit" }
     }
 
     fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
@@ -40,12 +47,16 @@ impl Guard for RateLimit {
         }
         let max = self.config.max_per_minute;
         let now = context.now();
-        let recent = context.lineage().map(|session| session.allowed_in_last_minute(now)).max().unwrap_or(0);
-        if context.claim(Claim::Pace { per_minute: max }) {
+        let tenant = context.tenant().filter(|_| self.of_tenant);
+        let counted = context.lineage().chain(tenant).map(|session| session.allowed_in_last_minute(now));
+        let recent = counted.max().unwrap_or(0);
+        let claim = Claim::Pace { per_minute: max };
+        if context.claim(if self.of_tenant { Claim::Tenant(Box::new(claim)) } else { claim }) {
             return Verdict::pass();
         }
+        let whose = if self.of_tenant { " of the tenant" } else { "" };
         Verdict::block(
-            format!("{recent} actions were allowed in the last minute, and {max} may be"),
+            format!("{recent} actions{whose} were allowed in the last minute, and {max} may be"),
             if max == 0 {
                 "this policy allows no actions; report to a person"
             } else {

@@ -21,6 +21,10 @@ fn limits(lint: &mut Lint<'_>) {
     zero(lint, &["budget", "max_tasks"], "no task can be submitted");
     zero(lint, &["budget", "max_tokens"], "nothing can be done");
     zero(lint, &["rate_limit", "max_per_minute"], "no action can pass, not even `ls`");
+    zero(lint, &["tenant", "budget", "max_actions"], "no action can pass, not even `ls`");
+    zero(lint, &["tenant", "budget", "max_tasks"], "no task can be submitted");
+    zero(lint, &["tenant", "budget", "max_tokens"], "nothing can be done");
+    zero(lint, &["tenant", "rate_limit", "max_per_minute"], "no action can pass, not even `ls`");
     if let Some(tree) = lint.file.tree.at(&["risk", "block_at"]).filter(|tree| tree.scalar() == Some("0")) {
         lint.warn(
             tree.span,

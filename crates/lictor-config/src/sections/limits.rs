@@ -5,7 +5,7 @@ use lictor_guards::{Budget, BudgetConfig, RateLimit, RateLimitConfig};
 
 use super::audience;
 use super::section::{BuiltIn, Section, share, value};
-use crate::reader::Reader;
+use crate::reader::{Fields, Reader};
 use crate::table::{Key, Shape, Table};
 use crate::yaml::Tree;
 
@@ -56,31 +56,38 @@ pub(crate) static BUDGET: Table = Table {
     about: "How much one session may do, its subagents included. What is absent is unlimited; 0 allows nothing. A \
             blocked attempt uses nothing up.",
     keys: &[
-        Key::new("max_actions", Shape::Integer, "500", "Actions that are not blocked."),
-        Key::new("max_tasks", Shape::Integer, "100", "Submitted tasks."),
+        MAX_ACTIONS,
+        MAX_TASKS,
         Key::new("max_minutes", Shape::Integer, "120", "Minutes since the session's first event."),
-        Key::new(
-            "max_tokens",
-            Shape::Integer,
-            "2000000",
-            "Tokens of models, in and out, as far as somebody reports them: a program with `post`, or an agent whose \
-             transcript says so (`lictor agents`).",
-        ),
-        Key::new(
-            "max_cost",
-            Shape::Number,
-            "25",
-            "What models cost, in the currency that the reporter counts in, as far as somebody reports it.",
-        ),
+        MAX_TOKENS,
+        MAX_COST,
         audience::FOR,
-        Key::new(
-            "warn_at",
-            Shape::Fraction,
-            "0.8",
-            "The fraction of a limit from which on the agent is told. 0.8 when it is not said.",
-        ),
+        WARN_AT,
     ],
 };
+
+pub(super) const MAX_ACTIONS: Key =
+    Key::new("max_actions", Shape::Integer, "500", "Actions that are not blocked.");
+pub(super) const MAX_TASKS: Key = Key::new("max_tasks", Shape::Integer, "100", "Submitted tasks.");
+pub(super) const MAX_TOKENS: Key = Key::new(
+    "max_tokens",
+    Shape::Integer,
+    "2000000",
+    "Tokens of models, in and out, as far as somebody reports them: a program with `post`, or an agent whose \
+     transcript says so (`lictor agents`).",
+);
+pub(super) const MAX_COST: Key = Key::new(
+    "max_cost",
+    Shape::Number,
+    "25",
+    "What models cost, in the currency that the reporter counts in, as far as somebody reports it.",
+);
+pub(super) const WARN_AT: Key = Key::new(
+    "warn_at",
+    Shape::Fraction,
+    "0.8",
+    "The fraction of a limit from which on the agent is told. 0.8 when it is not said.",
+);
 
 pub(crate) fn budget(r: &mut Reader<'_>, tree: &Tree) -> Option<(Audience, BudgetConfig)> {
     let f = r.fields(tree, &BUDGET)?;
@@ -92,15 +99,20 @@ pub(crate) fn budget(r: &mut Reader<'_>, tree: &Tree) -> Option<(Audience, Budge
             r.error(place.span, message, "say for which `agent` or `subagent` it is, or leave out `for`");
         }
     }
-    let config = BudgetConfig {
-        max_actions: r.field(&f, "max_actions", Reader::integer),
-        max_tasks: r.field(&f, "max_tasks", Reader::integer),
-        max_minutes: r.field(&f, "max_minutes", Reader::integer),
-        max_tokens: r.field(&f, "max_tokens", Reader::integer),
-        max_cost: r.field(&f, "max_cost", Reader::number),
-        warn_at: r.field(&f, "warn_at", Reader::fraction),
-    };
+    let config = BudgetConfig { max_minutes: r.field(&f, "max_minutes", Reader::integer), ..amounts(r, &f) };
     Some((audience, config))
+}
+
+/// What may be counted for anybody.
+pub(super) fn amounts(r: &mut Reader<'_>, f: &Fields<'_>) -> BudgetConfig {
+    BudgetConfig {
+        max_actions: r.field(f, "max_actions", Reader::integer),
+        max_tasks: r.field(f, "max_tasks", Reader::integer),
+        max_minutes: None,
+        max_tokens: r.field(f, "max_tokens", Reader::integer),
+        max_cost: r.field(f, "max_cost", Reader::number),
+        warn_at: r.field(f, "warn_at", Reader::fraction),
+    }
 }
 
 pub(crate) static RATE_LIMIT: Table = Table {

@@ -86,7 +86,7 @@ impl PolicyEngine {
         session = knowing.as_ref().unwrap_or(session);
         let mut context =
             Context::new(action, &facts, session, now).below(sessions.above()).watched(progress);
-        context = context.with_companion(companion);
+        context = context.of_tenant(sessions.tenant()).with_companion(companion);
         if let Some(stopwatch) = &self.inner.stopwatch {
             context = context.timed(&**stopwatch);
         }

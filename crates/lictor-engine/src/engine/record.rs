@@ -8,8 +8,8 @@ use lictor_core::history::Mark;
 use lictor_core::redact::Taken;
 use lictor_core::session::FileState;
 use lictor_core::{
-    Action, CheckSeal, Claim, Decision, Digest, Evaluation, Facts, Pin, Quorum, Redact, SessionEvent,
-    SessionKey, SessionState, Timestamp, Verdict, redact,
+    Action, CheckSeal, Decision, Digest, Evaluation, Facts, Pin, Quorum, Redact, SessionEvent, SessionKey,
+    SessionState, Timestamp, Verdict, redact,
 };
 use lictor_store::{Draft, Durability, Freshness, StoreError, StoreExt, Transaction};
 use serde::Serialize;
@@ -175,6 +175,9 @@ fn commit(
     };
     let id = journal.write(kind::EVALUATED, body)?;
     if !mode.dry {
+        if judged.claims.iter().any(|(_, claim)| claim.is_of_tenant()) {
+            sessions.keep_tenant();
+        }
         sessions.know_edits(journal.tx, &case.found)?;
         sessions.apply(&event, now);
         sessions.save(journal.tx)?;
@@ -205,9 +208,9 @@ fn recheck(evaluation: &Evaluation, sessions: &Lineage, now: Timestamp) -> Optio
 fn judgement(case: &Case<'_>, evaluation: &Evaluation, duplicate: bool) -> Judgement {
     let mut spends = BTreeMap::new();
     for (_, claim) in &evaluation.claims {
-        if let Claim::Spend { budget, amount, .. } = claim {
-            let spent: &mut u64 = spends.entry(budget.clone()).or_default();
-            *spent = spent.saturating_add(*amount);
+        if let Some((budget, amount)) = claim.spend() {
+            let spent: &mut u64 = spends.entry(budget.to_owned()).or_default();
+            *spent = spent.saturating_add(amount);
         }
     }
     Judgement {

@@ -19,6 +19,9 @@ pub(super) struct Lineage {
     states: Vec<SessionState>,
     /// The stored bytes of each state when it was read; `None` once the state has changed.
     stored: Vec<Option<Vec<u8>>>,
+    /// The account of the tenant, where one is kept, and what the store held of it. It stands above the accounts of
+    /// people, and only counts.
+    tenant: Option<(SessionState, Option<Vec<u8>>)>,
     /// The action names its session.
     named: bool,
 }
@@ -66,19 +69,24 @@ impl Lineage {
         mut known: impl FnMut(&SessionKey, &[u8]) -> Option<SessionState>,
     ) -> Result<Self, StoreError> {
         let named = session.is_some();
-        let mut lineage = Self { keys: Vec::new(), states: Vec::new(), stored: Vec::new(), named };
+        let mut lineage =
+            Self { keys: Vec::new(), states: Vec::new(), stored: Vec::new(), tenant: None, named };
         let mut key = session.unwrap_or_else(log::anonymous);
         loop {
             let stored = view.get(Space::Session, &stored_key(&key))?;
-            let known = stored.as_deref().and_then(|stored| known(&key, stored));
-            let state = known.map_or_else(|| state_of(&key, stored.as_deref()), Ok)?;
+            let remembered = stored.as_deref().and_then(|stored| known(&key, stored));
+            let state = remembered.map_or_else(|| state_of(&key, stored.as_deref()), Ok)?;
             // The parent is fixed by the first event of a session; later claims are ignored.
             let claimed = parent.take();
             let above = if state.started.is_some() { state.parent.clone() } else { claimed };
+            let top = key.is_account();
             lineage.keys.push(key);
             lineage.states.push(state);
             lineage.stored.push(stored);
             let Some(above) = above.filter(|_| named) else {
+                if top {
+                    lineage.tenant = read_tenant(view, &mut known)?;
+                }
                 lineage.inherit();
                 return Ok(lineage);
             };
@@ -95,14 +103,21 @@ impl Lineage {
 
     /// The state of a session, if these are its stored bytes.
     fn give(&mut self, key: &SessionKey, stored: &[u8]) -> Option<SessionState> {
-        let at = self.keys.iter().position(|known| known == key)?;
+        let Some(at) = self.keys.iter().position(|known| known == key) else {
+            let (state, before) = self.tenant.as_mut().filter(|_| *key == SessionKey::tenant_account())?;
+            return (before.as_deref() == Some(stored)).then(|| std::mem::take(state));
+        };
         let same = self.stored.get(at).is_some_and(|before| before.as_deref() == Some(stored));
         self.states.get_mut(at).filter(|_| same).map(std::mem::take)
     }
 
     /// Whether both have the same sessions with the same stored bytes.
     pub(super) fn is_stored_as(&self, other: &Self) -> bool {
-        self.keys == other.keys && self.stored == other.stored
+        let same_tenant = match (&self.tenant, &other.tenant) {
+            (Some((_, one)), Some((_, two))) => one == two,
+            (one, two) => one.is_none() && two.is_none(),
+        };
+        self.keys == other.keys && self.stored == other.stored && same_tenant
     }
 
     /// A new session has its parent's scope already when its first action is judged.
@@ -132,6 +147,18 @@ impl Lineage {
     /// The sessions above, the parent's first.
     pub(super) fn above(&self) -> &[SessionState] {
         self.states.get(1..).unwrap_or_default()
+    }
+
+    /// The account of the tenant, where one is kept.
+    pub(super) fn tenant(&self) -> Option<&SessionState> {
+        self.tenant.as_ref().map(|(state, _)| state)
+    }
+
+    /// Keeps an account of the tenant from now on. Sessions that are nobody's have no tenant.
+    pub(super) fn keep_tenant(&mut self) {
+        if self.tenant.is_none() && self.named && self.root().is_some_and(SessionKey::is_account) {
+            self.tenant = Some((SessionState::default(), None));
+        }
     }
 
     /// The key of the session above.
@@ -170,7 +197,8 @@ impl Lineage {
 
     /// Whether a claim holds in all of them.
     pub(super) fn grants(&self, claim: &Claim, now: Timestamp) -> bool {
-        !self.named || self.states.iter().all(|state| claim.holds(state, now))
+        let tenant = self.tenant().filter(|_| claim.is_of_tenant());
+        !self.named || self.states.iter().chain(tenant).all(|state| claim.holds(state, now))
     }
 
     /// Applies one event to all of them.
@@ -186,6 +214,10 @@ impl Lineage {
             own.apply(event, at);
         }
         states.for_each(|above| above.apply_below(event, at));
+        if let Some((state, stored)) = &mut self.tenant {
+            *stored = None;
+            state.tally(event, at);
+        }
     }
 
     /// The action's own session as guards see it, with its knowledge of these files.
@@ -240,6 +272,11 @@ impl Lineage {
                 tx.put(Space::Session, &edits_key(key, group), &bytes)?;
             }
         }
+        if let Some((state, stored)) = &mut self.tenant {
+            let value = state.to_bytes().map_err(StoreError::other)?;
+            tx.put(Space::Session, &stored_key(&SessionKey::tenant_account()), &value)?;
+            *stored = Some(value);
+        }
         Ok(())
     }
 
@@ -254,8 +291,22 @@ impl Lineage {
             (state.files, state.edits) = (files, edits);
             Some((key.clone(), Stored { bytes, state: alone }))
         };
-        sessions.filter_map(saved).collect()
+        let tenant = self.tenant.as_mut().and_then(|(state, stored)| {
+            Some((SessionKey::tenant_account(), Stored { bytes: stored.take()?, state: state.clone() }))
+        });
+        sessions.filter_map(saved).chain(tenant).collect()
     }
+}
+
+/// The account of the tenant; `None` where none is kept.
+fn read_tenant(
+    view: &(impl View + ?Sized),
+    known: &mut impl FnMut(&SessionKey, &[u8]) -> Option<SessionState>,
+) -> Result<Option<(SessionState, Option<Vec<u8>>)>, StoreError> {
+    let key = SessionKey::tenant_account();
+    let Some(stored) = view.get(Space::Session, &stored_key(&key))? else { return Ok(None) };
+    let state = known(&key, &stored).map_or_else(|| state_of(&key, Some(&stored)), Ok)?;
+    Ok(Some((state, Some(stored))))
 }
 
 /// The state of one session; empty if it is unknown.
