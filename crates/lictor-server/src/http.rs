@@ -11,6 +11,7 @@ mod openapi;
 mod ops;
 mod policy;
 mod problem;
+mod query;
 mod records;
 mod sessions;
 pub(crate) mod stream;
@@ -25,7 +26,7 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, on};
@@ -43,8 +44,9 @@ pub(crate) use entrance::with_password;
 pub use openapi::openapi;
 pub use ops::Metrics;
 pub use problem::Problem;
+pub(crate) use query::parse_query;
 pub(crate) use records::{entry, verified};
-use table::{Again, Endpoint, endpoints};
+use table::{Again, Endpoint, Param, endpoints};
 
 use crate::identity::{Caller, Need};
 use crate::oidc::SignIns;
@@ -168,10 +170,7 @@ impl Call {
     /// A number in the query, within bounds.
     pub(crate) fn number(&self, name: &str, bounds: RangeInclusive<u64>) -> Result<Option<u64>, Problem> {
         let Some(text) = self.query.get(name) else { return Ok(None) };
-        let number = text.parse().ok().filter(|number| bounds.contains(number));
-        let (least, most) = bounds.into_inner();
-        let bad = || Problem::bad(format!("`{name}` is a number from {least} to {most}"));
-        number.ok_or_else(bad).map(Some)
+        number(name, text, bounds).map(Some)
     }
 
     /// The tenant in the address: the caller's own, unless the caller is the operator.
@@ -186,6 +185,13 @@ impl Call {
             format!("the token does not belong to the tenant `{named}`"),
         ))
     }
+}
+
+/// A number within bounds.
+fn number(name: &str, text: &str, bounds: RangeInclusive<u64>) -> Result<u64, Problem> {
+    let number = text.parse().ok().filter(|number| bounds.contains(number));
+    let (least, most) = bounds.into_inner();
+    number.ok_or_else(|| Problem::bad(format!("`{name}` is a number from {least} to {most}")))
 }
 
 /// Does what the endpoint does, with what it needs of the caller: what the page does is what a program can do.
@@ -220,10 +226,11 @@ const LONGEST_KEY: usize = 200;
 pub fn router(server: Server) -> Router {
     let mut router = Router::new();
     for endpoint in endpoints() {
-        let Endpoint { method, path, need, again, handler, .. } = endpoint;
+        let Endpoint { method, path, need, query, again, handler, .. } = endpoint;
         let Ok(filter) = MethodFilter::try_from(method) else { continue };
+        let way = Way { need, query, again, handler };
         let run = move |state: State<Server>, parts: Path<HashMap<String, String>>, request: Request| {
-            answer(state, parts, request, (need, again), handler)
+            answer(state, parts, request, way)
         };
         router = router.route(path, on(filter, run));
     }
@@ -328,12 +335,38 @@ fn throttle(server: &Server, caller: &Caller) -> Result<(), Problem> {
     Ok(())
 }
 
+/// Who may come in, with what, and what then happens.
+#[derive(Clone, Copy)]
+struct Way {
+    need: Need,
+    query: &'static [&'static [Param]],
+    again: Again,
+    handler: Handler,
+}
+
+/// Who asks, and with which keys. The only way in for whoever needs a token.
+fn admit(
+    server: &Server,
+    headers: &HeaderMap,
+    address: &Uri,
+    need: Need,
+    known: &[&[Param]],
+) -> Result<(Caller, HashMap<String, String>), Problem> {
+    let caller = caller(server, headers)?;
+    throttle(server, &caller)?;
+    if !caller.may(need) {
+        let text = format!("the token of `{}` may not do this", caller.owner);
+        return Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", text));
+    }
+    let query = query::asked(address.query().unwrap_or_default(), known)?;
+    Ok((caller, query))
+}
+
 async fn answer(
     State(server): State<Server>,
     Path(path): Path<HashMap<String, String>>,
     request: Request,
-    (need, again): (Need, Again),
-    handler: Handler,
+    way: Way,
 ) -> Response {
     let (parts, body) = request.into_parts();
     let Ok(body) = axum::body::to_bytes(body, MOST_BYTES).await else {
@@ -344,16 +377,14 @@ async fn answer(
         )
         .into_response();
     };
-    let address = parts.uri.to_string();
     let Ok(_turn) = server.judging.acquire().await else {
         return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the server is ending")
             .into_response();
     };
     let work = Arc::clone(&server);
     // Judging is not async: it runs on a thread of its own.
-    let done = tokio::task::spawn_blocking(move || {
-        run(work, &parts.headers, path, &address, &body, (need, again), handler)
-    });
+    let done =
+        tokio::task::spawn_blocking(move || run(&work, (&parts.headers, &parts.uri), path, &body, way));
     match done.await {
         Ok(Ok(text)) => problem::written(StatusCode::OK, "application/json", text),
         Ok(Err(problem)) => problem.into_response(),
@@ -365,37 +396,27 @@ async fn answer(
 }
 
 fn run(
-    server: Server,
-    headers: &HeaderMap,
+    server: &Server,
+    (headers, address): (&HeaderMap, &Uri),
     path: HashMap<String, String>,
-    address: &str,
     body: &Bytes,
-    (need, again): (Need, Again),
-    handler: Handler,
+    Way { need, query, again, handler }: Way,
 ) -> Result<String, Problem> {
-    let caller = caller(&server, headers)?;
-    throttle(&server, &caller)?;
-    if !caller.may(need) {
-        return Err(Problem::new(
-            StatusCode::FORBIDDEN,
-            "forbidden",
-            format!("the token of `{}` may not do this", caller.owner),
-        ));
-    }
+    let (caller, query) = admit(server, headers, address, need, query)?;
     let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok());
     if key.is_some_and(|key| key.chars().count() > LONGEST_KEY) {
         return Err(Problem::bad(format!("an idempotency key has at most {LONGEST_KEY} characters")));
     }
     let Some(key) = key.filter(|_| again != Again::Harmless) else {
-        return handler.text(&call(&server, caller, path, address, body)?);
+        return handler.text(&call(server, caller, path, query, body)?);
     };
-    let keyed = Keyed::new(&caller.token, address, key, body, now());
-    let _turn = Turn::take(&server, keyed.name())?;
-    if let Some(answer) = known(&server, &caller, &keyed)? {
+    let keyed = Keyed::new(&caller.token, &address.to_string(), key, body, now());
+    let _turn = Turn::take(server, keyed.name())?;
+    if let Some(answer) = known(server, &caller, &keyed)? {
         return Ok(answer.to_string());
     }
     let keep = again == Again::Answer;
-    let outcome = keyed.carry_out(keep, || handler.tree(&call(&server, caller, path, address, body)?));
+    let outcome = keyed.carry_out(keep, || handler.tree(&call(server, caller, path, query, body)?));
     Ok(outcome.unwrap_or_else(|| Err(answer_lost()))?.to_string())
 }
 
@@ -450,7 +471,7 @@ fn call(
     server: &Server,
     caller: Caller,
     path: HashMap<String, String>,
-    address: &str,
+    query: HashMap<String, String>,
     body: &Bytes,
 ) -> Result<Call, Problem> {
     let body = if body.is_empty() {
@@ -462,37 +483,9 @@ fn call(
     if let Some(why) = body::not_an_object(&body) {
         return Err(Problem::bad(why));
     }
-    let query = parse_query(address.split_once('?').map_or("", |(_, query)| query));
     let call = Call { server: Arc::clone(server), caller, path, query, body, from: "server" };
     if call.path.contains_key("tenant") {
         crate::registry::name(call.tenant()?)?;
     }
     Ok(call)
-}
-
-/// `a=b&c=d` with percent signs.
-pub(crate) fn parse_query(query: &str) -> HashMap<String, String> {
-    let pairs = query.split('&').filter(|pair| !pair.is_empty());
-    pairs
-        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-        .map(|(key, value)| (decoded(key), decoded(value)))
-        .collect()
-}
-
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'+' => bytes.push(b' '),
-            b'%' => {
-                let digits: Vec<u8> = rest.by_ref().take(2).collect();
-                let number =
-                    std::str::from_utf8(&digits).ok().and_then(|digits| u8::from_str_radix(digits, 16).ok());
-                bytes.extend(number);
-            }
-            byte => bytes.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -151,7 +151,7 @@ impl Registry {
         Ok(self.end.get(Instant::now(), || self.store.view(|view| view.head()))?)
     }
 
-    /// Makes a tenant, or changes it.
+    /// Makes a tenant, or replaces all of its settings.
     ///
     /// # Errors
     /// See [`RegistryError`].
@@ -169,6 +169,30 @@ impl Registry {
         self.change(at, "tenant.changed", by, |tx| {
             put(tx, &format!("tenant/{id}"), tenant)?;
             Ok(((), json!({"tenant": id, "settings": tenant})))
+        })
+    }
+
+    /// Changes a tenant that there is.
+    ///
+    /// # Errors
+    /// See [`RegistryError`].
+    pub fn change_tenant(
+        &self,
+        id: &str,
+        by: &str,
+        at: Timestamp,
+        change: impl FnOnce(Tenant) -> Tenant,
+    ) -> Result<Tenant, RegistryError> {
+        self.change(at, "tenant.changed", by, |tx| {
+            let key = format!("tenant/{id}");
+            let missing = || RegistryError::Missing { what: "tenant", name: id.to_owned() };
+            let tenant = change(get(tx, &key)?.ok_or_else(missing)?);
+            if let Some(why) = tenant.wrong() {
+                return Err(RegistryError::Settings(why));
+            }
+            put(tx, &key, &tenant)?;
+            let what = json!({"tenant": id, "settings": tenant});
+            Ok((tenant, what))
         })
     }
 

@@ -7,19 +7,47 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use lictor_core::Digest;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::json;
 
 use super::{Answer, Call, Problem, Server, problem};
 use crate::identity::{Kind, Need};
 use crate::password::{Hashed, LONGEST, SHORTEST};
-use crate::registry::{Person, Tenant, Token};
+use crate::registry::{Away, Oidc, Person, Tenant, Token};
 use crate::tenants::now;
 
 pub(super) fn put_tenant(call: &Call) -> Answer {
     let tenant: Tenant = call.read()?;
     call.server.tenants.registry.put_tenant(call.part("tenant"), &tenant, &call.caller.owner, now())?;
     Ok(json!({"tenant": call.part("tenant"), "settings": tenant}))
+}
+
+/// Settings of a tenant, of which those are changed that are named.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Settings {
+    name: Option<String>,
+    away: Option<Away>,
+    max_age: Option<u64>,
+    /// There are two ways not to have one: not to be named, and to be taken away.
+    #[serde(default, deserialize_with = "named")]
+    oidc: Option<Option<Oidc>>,
+}
+
+fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(value: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(value).map(Some)
+}
+
+pub(super) fn patch_tenant(call: &Call) -> Answer {
+    let Settings { name, away, max_age, oidc } = call.read()?;
+    let (id, registry) = (call.part("tenant"), &call.server.tenants.registry);
+    let changed = registry.change_tenant(id, &call.caller.owner, now(), |before| Tenant {
+        name: name.unwrap_or(before.name),
+        away: away.unwrap_or(before.away),
+        max_age: max_age.unwrap_or(before.max_age),
+        oidc: oidc.unwrap_or(before.oidc),
+    })?;
+    Ok(json!({"tenant": id, "settings": changed}))
 }
 
 pub(super) fn tenant(call: &Call) -> Answer {
@@ -97,7 +125,15 @@ pub(super) fn tokens(call: &Call) -> Answer {
 }
 
 pub(super) fn revoke(call: &Call) -> Answer {
-    call.server.tenants.registry.revoke(call.tenant()?, call.part("id"), &call.caller.owner, now())?;
+    let (tenant, id) = (call.tenant()?, call.part("id"));
+    let registry = &call.server.tenants.registry;
+    // The operator's token belongs to a tenant too, and its administrators are not above the operator.
+    let operates = |token: &Token| token.id == id && token.kind == Kind::Operator;
+    if !call.caller.may(Need::Operate) && registry.tokens(tenant)?.iter().any(operates) {
+        let text = "only the operator takes an operator's token back";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", text));
+    }
+    registry.revoke(tenant, id, &call.caller.owner, now())?;
     Ok(json!({"revoked": call.part("id")}))
 }
 

@@ -12,13 +12,16 @@ use lictor_store::{Head, Query, Record, Store, StoreError, StoreExt as _};
 use serde_json::{Value, json};
 
 use super::filter::{KEYS, Wanted};
-use super::{Problem, Server};
+use super::table::{EXPORT, FILTERS};
+use super::{Problem, Server, admit};
 use crate::identity::{Need, Role};
 use crate::tenants::now;
 
 /// Formats by the word in the address.
 pub(crate) const FORMATS: [(&str, &str); 4] =
     [("jsonl", "JSON lines"), ("csv", "CSV"), ("ocsf", "OCSF 1.8"), ("cef", "CEF")];
+/// The words alone.
+pub(super) const WORDS: [&str; 4] = [FORMATS[0].0, FORMATS[1].0, FORMATS[2].0, FORMATS[3].0];
 /// Records that are read at a time.
 const PAGE: usize = 500;
 /// The version that is told to programs that read exports.
@@ -171,13 +174,8 @@ fn ends(store: &dyn Store, wanted: &Wanted) -> Result<(u64, u64), StoreError> {
 pub(super) async fn records(State(server): State<Server>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let begun = tokio::task::spawn_blocking(move || {
-        let caller = super::caller(&server, &parts.headers)?;
-        super::throttle(&server, &caller)?;
-        if !caller.may(Need::Role(Role::Auditor)) {
-            let text = format!("the token of `{}` may not do this", caller.owner);
-            return Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", text));
-        }
-        let asked = super::parse_query(parts.uri.query().unwrap_or_default());
+        let need = Need::Role(Role::Auditor);
+        let (caller, asked) = admit(&server, &parts.headers, &parts.uri, need, &[EXPORT, FILTERS])?;
         let wanted = Wanted::of(&asked, &TimeZone::UTC)?;
         let store = super::records::store_of(&server, &caller, &asked)?;
         let wanted = wanted.within(&*store)?;

@@ -6,7 +6,7 @@ use lictor::forms::DEFINITIONS;
 use serde_json::{Map, Value, json};
 
 use super::problem;
-use super::table::{Endpoint, FILTERS, Param, ParamKind, SETUP, SIGN_IN, Taken, endpoints};
+use super::table::{EXPORT, Endpoint, FILTERS, Param, ParamKind, SETUP, SIGN_IN, STREAM, Taken, endpoints};
 
 /// What bodies and answers look like.
 const SCHEMAS: &str = include_str!("schemas.json");
@@ -52,7 +52,7 @@ pub fn openapi() -> Value {
         "openapi": "3.1.0",
         "info": {
             "title": "Lictor", "version": env!("CARGO_PKG_VERSION"),
-            "description": "Bodies are the params of `lictor rpc`, answers what commands print with `--json`. Later versions add fields and change none. `Idempotency-Key`: a request that was answered in the last day gets the same answer and changes nothing; one whose answer had a secret in it gets 409.",
+            "description": "Bodies are the params of `lictor rpc`, answers what commands print with `--json`. Later versions add fields and change none. Parameters that an address does not list are refused. `Idempotency-Key`: a request that was answered in the last day gets the same answer and changes nothing; one whose answer had a secret in it gets 409.",
         },
         "paths": paths,
         "components": {
@@ -145,8 +145,8 @@ fn parameter(Param { name, kind, about }: &Param) -> Value {
 }
 
 /// An address for records that takes their filters and needs a token.
-fn filtered(mut value: Value, mut parameters: Vec<Value>) -> Value {
-    parameters.extend(FILTERS.iter().map(parameter));
+fn filtered(mut value: Value, own: &[Param], mut parameters: Vec<Value>) -> Value {
+    parameters.extend(own.iter().chain(FILTERS).map(parameter));
     let refusals = responses("Anything", |code| [400, 401, 403, 404, 429, 503].contains(&code));
     if let Some(fields) = value.as_object_mut() {
         fields.insert("security".to_owned(), json!([{"token": []}]));
@@ -181,19 +181,17 @@ fn others() -> Vec<(&'static str, &'static str, Value)> {
             "Records as they come: server-sent events whose id is the record's number.",
             "text/event-stream",
         ),
+        STREAM,
         vec![
-            json!({"name": "since", "in": "query", "schema": {"type": "integer", "minimum": 0, "maximum": super::table::MOST_SEQ}, "description": "Records after this one; those that are written from now on when it is not said."}),
-            json!({"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}, "description": "The same, as browsers say it."}),
+            json!({"name": "Last-Event-ID", "in": "header", "schema": {"type": "integer", "minimum": 0, "maximum": super::table::MOST_SEQ}, "description": "The same, as browsers say it."}),
         ],
     );
-    let formats: Vec<&str> = super::export::FORMATS.iter().map(|(word, _)| *word).collect();
     let export = filtered(
         json!({"summary": "Records as a file that names the filter, the first and last record and the head of the chain.",
                "responses": {"200": {"description": "The file.", "content":
                    {"application/x-ndjson": {}, "text/csv": {}, "text/plain": {}}}}}),
-        vec![
-            json!({"name": "format", "in": "query", "schema": {"enum": formats}, "description": "`jsonl` when it is not said."}),
-        ],
+        EXPORT,
+        Vec::new(),
     );
     vec![
         ("/v1/records/stream", "get", stream),

@@ -16,7 +16,8 @@ use tokio::sync::watch;
 
 use super::filter::Wanted;
 use super::records;
-use super::{Problem, Server, Shared, caller, parse_query};
+use super::table::{FILTERS, MOST_SEQ, STREAM};
+use super::{Problem, Server, Shared, admit, number};
 use crate::identity::{Caller, Need, Role};
 
 /// How long nothing may be known to have changed before it is looked anyway: other servers write too.
@@ -71,28 +72,23 @@ struct Following {
 pub(super) async fn records(State(server): State<Server>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let opened = tokio::task::spawn_blocking(move || {
-        let caller = caller(&server, &parts.headers)?;
-        if !caller.may(Need::Role(Role::Viewer)) {
-            return Err(Problem::new(
-                StatusCode::FORBIDDEN,
-                "forbidden",
-                format!("the token of `{}` may not do this", caller.owner),
-            ));
-        }
-        let query = parse_query(parts.uri.query().unwrap_or_default());
+        let (caller, query) =
+            admit(&server, &parts.headers, &parts.uri, Need::Role(Role::Viewer), &[STREAM, FILTERS])?;
         let wanted = Wanted::of(&query, &TimeZone::UTC)?;
         let store = records::store_of(&server, &caller, &query)?;
         let wanted = wanted.within(&*store)?;
-        let header = parts.headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
-        let asked = query.get("since").and_then(|id| id.parse().ok());
-        let after = match header.or(asked) {
-            Some(after) => after,
+        // Where a browser goes on counts before where the address began.
+        let header =
+            parts.headers.get("last-event-id").map(|id| ("Last-Event-ID", id.to_str().unwrap_or("")));
+        let asked = header.or_else(|| Some(("since", query.get("since")?.as_str())));
+        let after = match asked {
+            Some((name, text)) => number(name, text, 0..=MOST_SEQ)?,
             None => store.view(|view| view.head())?.seq,
         };
         let changes = server.tenants.changes.subscribe();
         let headers: HeaderMap = parts.headers;
         let reader = Reader::new(&server, move |server| super::caller(server, &headers).ok());
-        Ok(Following { reader, store, wanted, after, changes, ready: VecDeque::new() })
+        Ok::<_, Problem>(Following { reader, store, wanted, after, changes, ready: VecDeque::new() })
     });
     let following = match opened.await {
         Ok(Ok(following)) => following,

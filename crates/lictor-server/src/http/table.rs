@@ -8,7 +8,9 @@ use lictor::rpc::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Answer, Call, Handler, Text, admin, entrance, findings, judge, policy, records, sessions};
+use super::{
+    Answer, Call, Handler, Text, admin, entrance, export, findings, judge, policy, records, sessions,
+};
 use crate::identity::{Need, Role};
 use crate::registry::Tenant;
 
@@ -130,6 +132,15 @@ const RECORDS: &[Param] = &[
     number("before", 0, MOST_SEQ, "Only records before this one."),
     number("limit", 1, records::MOST, "At most so many; 100 when it is not said."),
 ];
+
+pub(super) const STREAM: &[Param] = &[number(
+    "since",
+    0,
+    MOST_SEQ,
+    "Records after this one; those that are written from now on when it is not said.",
+)];
+pub(super) const EXPORT: &[Param] =
+    &[Param { name: "format", kind: ParamKind::Word(&export::WORDS), about: "`jsonl` when it is not said." }];
 
 const VERIFIED: &[Param] = &[
     number(
@@ -478,18 +489,28 @@ fn of_policies() -> Vec<Endpoint> {
 fn of_tenants() -> Vec<Endpoint> {
     use Need::{Operate, Role as Has};
     let (get, post, put, delete) = (&Method::GET, &Method::POST, &Method::PUT, &Method::DELETE);
+    let patch = &Method::PATCH;
     let (tenant, people, tokens) =
         ("/v1/tenants/{tenant}", "/v1/tenants/{tenant}/people", "/v1/tenants/{tenant}/tokens");
     vec![
         Endpoint::new(get, "/v1/tenants", Operate, admin::tenants, "All tenants.").gives("Tenants"),
-        Endpoint::new(put, tenant, Operate, admin::put_tenant, "Make a tenant, or change it.")
+        Endpoint::new(put, tenant, Operate, admin::put_tenant, "Make a tenant, or replace its settings.")
             .takes::<Tenant>("TenantSettings")
+            .gives("Tenant"),
+        Endpoint::new(patch, tenant, Operate, admin::patch_tenant, "Change the settings that are named.")
+            .takes::<admin::Settings>("TenantSettings")
             .gives("Tenant"),
         Endpoint::new(get, tenant, Has(Role::Viewer), admin::tenant, "The settings of a tenant.")
             .gives("Tenant"),
-        Endpoint::new(put, people, Has(Role::Admin), admin::put_people, "Add or change people.")
-            .takes::<admin::People>("People")
-            .gives("People"),
+        Endpoint::new(
+            put,
+            people,
+            Has(Role::Admin),
+            admin::put_people,
+            "Add people, or replace what is known of them.",
+        )
+        .takes::<admin::People>("People")
+        .gives("People"),
         Endpoint::new(get, people, Has(Role::Admin), admin::people, "The people of a tenant.")
             .gives("People"),
         Endpoint::new(

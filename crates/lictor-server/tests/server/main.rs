@@ -26,6 +26,8 @@ mod hooks;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod managing;
+#[cfg(test)]
 mod mcp;
 #[cfg(test)]
 mod mcp_rmcp;

@@ -1,0 +1,64 @@
+//! What stands behind the question mark of an address.
+
+use std::collections::HashMap;
+
+use lictor::config::diagnostic::closest;
+
+use super::Problem;
+use super::table::Param;
+
+/// The keys of a query with their values. A key that the address does not know is refused: whoever misspelt a filter
+/// would take everything for what was asked for.
+pub(super) fn asked(query: &str, known: &[&[Param]]) -> Result<HashMap<String, String>, Problem> {
+    let mut asked = HashMap::new();
+    for (name, value) in pairs(query) {
+        let names = || known.iter().copied().flatten().map(|param| param.name);
+        if !names().any(|known| known == name) {
+            return Err(unknown(&name, &names().collect::<Vec<_>>()));
+        }
+        if asked.insert(name.clone(), value).is_some() {
+            return Err(Problem::bad(format!("the parameter `{name}` stands twice")).fix("name it once"));
+        }
+    }
+    Ok(asked)
+}
+
+fn unknown(name: &str, known: &[&str]) -> Problem {
+    let fix = match (closest(name, known.iter().copied()), known) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, []) => "leave it out: this address takes no parameters".to_owned(),
+        (None, known) => format!("the parameters are: {}", known.join(", ")),
+    };
+    let shown: String = name.chars().take(100).collect();
+    Problem::bad(format!("unknown parameter `{}`", lictor_core::text::visible_line(&shown))).fix(fix)
+}
+
+/// `a=b&c=d` with percent signs.
+pub(crate) fn parse_query(query: &str) -> HashMap<String, String> {
+    pairs(query).collect()
+}
+
+fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    pairs
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .map(|(key, value)| (decoded(key), decoded(value)))
+}
+
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let digits: Vec<u8> = rest.by_ref().take(2).collect();
+                let number =
+                    std::str::from_utf8(&digits).ok().and_then(|digits| u8::from_str_radix(digits, 16).ok());
+                bytes.extend(number);
+            }
+            byte => bytes.push(byte),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
