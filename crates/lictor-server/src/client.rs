@@ -4,28 +4,33 @@
 //! too old, or pass. Decisions without the server are recorded locally, in a separate chain, and sent as soon as
 //! the server is reachable; the server accepts each record once.
 
+mod alone;
+
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use lictor::forms::{ActionForm, EvaluationForm};
 use lictor::rpc::{self, RpcError};
-use lictor::{Options, Runtime};
-use lictor_core::{Action, Digest, SessionKey, Timestamp};
-use lictor_store::{Draft, Durability, Query, Record, SqliteStore, Store, StoreExt as _};
+use lictor_core::{Digest, Timestamp};
+use lictor_store::{Durability, Keys, Query, Record, Space, SqliteStore, Store, StoreExt as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::identity::{Caller, Kind};
 use crate::registry::Away;
-use crate::tenants::now;
+use crate::tenants::Open;
 
 /// How long the server may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long what was fetched is taken for what is in force.
+const FRESH: Duration = Duration::from_secs(30);
 /// Records sent at a time.
 const BATCH: usize = 500;
-/// What happened without the server and was not judged.
-const ABSENT: &str = "governance.absent";
+/// Where it is kept up to which record the server has them.
+const SENT: &[u8] = b"sent";
+/// Before a number: a delegation that the server has not heard of.
+const UNTOLD: &str = "untold/";
 
 /// Where the server is, and where what it said last is kept.
 #[derive(Clone)]
@@ -48,11 +53,13 @@ impl std::fmt::Debug for Settings {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Bundle {
     tenant: String,
+    version: u64,
     text: Option<String>,
     away: Away,
     max_age: u64,
     fetched: Timestamp,
     owner: String,
+    kind: Kind,
     #[serde(default)]
     email: Option<String>,
     #[serde(default)]
@@ -66,15 +73,29 @@ struct Bundle {
     token: Option<Digest>,
 }
 
+impl Bundle {
+    /// Who the token belongs to.
+    fn caller(&self) -> Caller {
+        let Self { tenant, owner, kind, email, role, scopes, groups, .. } = self.clone();
+        Caller { token: String::new(), tenant, kind, owner, email, role, scopes, groups, roles: Vec::new() }
+    }
+}
+
 /// A client of one server, for one token.
 pub struct Client {
     settings: Settings,
     agent: ureq::Agent,
     store: Arc<dyn Store>,
     bundle: Option<Bundle>,
+    /// When it was last asked for.
+    asked: Instant,
+    /// What judges while the server is away, by the bundle.
+    alone: Option<Arc<Open>>,
     machine: String,
     /// Records up to here are on the server.
     sent: u64,
+    /// There may be delegations that the server has not heard of.
+    untold: bool,
 }
 
 impl std::fmt::Debug for Client {
@@ -112,7 +133,11 @@ impl Client {
             .http_status_as_error(false)
             .build();
         let machine = machine_name(&settings)?;
-        let mut client = Self { agent: config.into(), settings, store, bundle, machine, sent: 0 };
+        let sent = store.view(|view| view.get(Space::Meta, SENT))?;
+        let sent = sent.and_then(|text| String::from_utf8(text).ok()?.parse().ok()).unwrap_or(0);
+        let (asked, alone, untold) = (Instant::now(), None, true);
+        let agent = config.into();
+        let mut client = Self { agent, settings, store, bundle, asked, alone, machine, sent, untold };
         client.refresh();
         Ok(client)
     }
@@ -131,10 +156,17 @@ impl Client {
             unknown => return Err(RpcError::UnknownMethod(unknown.to_owned())),
         };
         let none = json!({});
-        match self.http(verb, &address, Some(if params.is_null() { &none } else { params })) {
+        let outcome = match self.tell() {
+            Err(why) => Outcome::Away(why),
+            Ok(()) => self.http(verb, &address, Some(if params.is_null() { &none } else { params })),
+        };
+        match outcome {
             Outcome::Answered(mut value) => {
-                if self.bundle.is_none() {
+                if self.is_outdated_by(&value) {
                     self.refresh();
+                }
+                if method == "delegate" {
+                    self.keep_delegation(params).map_err(failed)?;
                 }
                 self.ship();
                 Ok(match value.get_mut("approvals").filter(|_| method == "approvals") {
@@ -154,7 +186,7 @@ impl Client {
                     message: format!("the server is away ({why})"),
                     fix: "try again when the server is back".to_owned(),
                 }),
-                _ => self.alone(method, params, &why).map_err(failed),
+                _ => self.without_server(method, params, &why),
             },
         }
     }
@@ -183,8 +215,16 @@ impl Client {
         }
     }
 
+    /// Whether something else may be in force than was fetched last.
+    fn is_outdated_by(&self, answer: &Value) -> bool {
+        let version = answer.get("policy_version").and_then(Value::as_u64);
+        let other = |bundle: &Bundle| version.is_some_and(|version| version != bundle.version);
+        self.bundle.as_ref().is_none_or(other) || self.asked.elapsed() >= FRESH
+    }
+
     /// Fetches what is in force; what was fetched before stays when that fails.
     pub fn refresh(&mut self) {
+        self.asked = Instant::now();
         let value = match self.http("GET", "/v1/bundle", None) {
             Outcome::Answered(value) => value,
             Outcome::Unknown(_) => return self.forget(),
@@ -197,13 +237,14 @@ impl Client {
             let text = json!(bundle).to_string();
             if std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, &file)).is_ok() {
                 self.bundle = Some(bundle);
+                self.alone = None;
             }
         }
     }
 
     /// A token that was taken back must not go on judging by what it once fetched.
     fn forget(&mut self) {
-        self.bundle = None;
+        (self.bundle, self.alone) = (None, None);
         // One that cannot be removed is emptied: neither can be read as a policy.
         let file = self.settings.state.join("bundle.json");
         if std::fs::remove_file(&file).is_err() && file.exists() {
@@ -211,114 +252,31 @@ impl Client {
         }
     }
 
-    /// What the tenant wants while the server is away.
-    fn alone(&mut self, method: &str, params: &Value, why: &str) -> Result<Value> {
-        let at = now();
-        let (away, expired) = match &self.bundle {
-            None => (Away::Block, false),
-            Some(bundle) => {
-                let age = at.millis_since(bundle.fetched);
-                (
-                    bundle.away,
-                    age < -60_000
-                        || age > i64::try_from(bundle.max_age).unwrap_or(i64::MAX).saturating_mul(1000),
-                )
-            }
-        };
-        match (away, method) {
-            (Away::LastGood, "evaluate") if !expired => self.judge_alone(params),
-            (Away::Pass, "evaluate") => {
-                let value = self.absent(
-                    params,
-                    "pass",
-                    &format!("the server is away ({why}); this tenant lets actions pass then"),
-                    at,
-                )?;
-                Ok(value)
-            }
-            (_, "evaluate") => {
-                let reason = match (&self.bundle, away, expired) {
-                    (None, ..) => format!("the server is away ({why}), and no policy of it is kept here"),
-                    (_, Away::LastGood, true) => {
-                        format!("the server is away ({why}), and the policy that was fetched has expired")
-                    }
-                    _ => format!("the server is away ({why})"),
-                };
-                self.absent(params, "block", &reason, at)
-            }
-            (_, "stop") => {
-                self.note(method, params, at)?;
-                // Whether the work is done is not known. Held back, the agent would try to stop until the server is back.
-                let reason = format!("the server is away ({why}): whether the work is done is not known");
-                Ok(
-                    json!({"outcome": "released_unmet", "reasons": [reason], "round": 0, "of": 0, "away": true}),
-                )
-            }
-            _ => {
-                self.note(method, params, at)?;
-                Ok(json!({"away": true}))
-            }
+    /// Tells the server of delegations that were made while it was away: before it has heard of them, an agent could do
+    /// there what was not passed on to it. The reason when it is away still.
+    fn tell(&mut self) -> Result<(), String> {
+        if !self.untold {
+            return Ok(());
         }
-    }
-
-    /// Who the action is for, by what the server said last.
-    fn action(&self, form: ActionForm) -> Action {
-        let mut action = form.into_action(&self.settings.state);
-        if let Some(bundle) = &self.bundle {
-            action.actor.tenant = Some(bundle.tenant.clone());
-            action.actor.user = Some(bundle.owner.clone());
-            action.actor.email.clone_from(&bundle.email);
-            action.actor.role.clone_from(&bundle.role);
-            action.actor.scopes = Some(bundle.scopes.clone());
-            action.actor.groups.clone_from(&bundle.groups);
+        let waiting =
+            |view: &dyn lictor_store::View| view.scan(Space::Meta, &Keys::prefix(UNTOLD).limit(BATCH));
+        let waiting = self.store.view(waiting).map_err(|error| error.to_string())?;
+        for (key, params) in &waiting {
+            let params: Value = serde_json::from_slice(params).unwrap_or_default();
+            if let Outcome::Away(why) = self.http("POST", "/v1/delegate", Some(&params)) {
+                return Err(why);
+            }
+            // One that is refused is refused for good: the session is another's child there.
+            let told = self.store.update(Durability::Process, |tx| tx.delete(Space::Meta, key));
+            told.map_err(|error| error.to_string())?;
         }
-        if action.session.is_none() {
-            action.session = Some(SessionKey::account(action.actor.user.clone().unwrap_or_default()));
-        }
-        action
-    }
-
-    fn judge_alone(&mut self, params: &Value) -> Result<Value> {
-        let form: ActionForm = serde_json::from_value(params.get("action").cloned().unwrap_or_default())?;
-        let action = self.action(form);
-        let text = self.bundle.as_ref().and_then(|bundle| bundle.text.clone());
-        let options = Options::new().cwd(&self.settings.state).shared_store(Arc::clone(&self.store));
-        let runtime = Runtime::from_yaml(text.as_deref().unwrap_or("{version: 1}"), options)?;
-        let evaluation = runtime.evaluate(&action);
-        let mut value = json!(EvaluationForm::from(&evaluation));
-        if let Some(fields) = value.as_object_mut() {
-            fields.insert("away".to_owned(), json!(true));
-            fields.insert("correlation_id".to_owned(), json!(action.tool_use_id));
-        }
-        Ok(value)
-    }
-
-    /// Records what was decided without any policy.
-    fn absent(&mut self, params: &Value, decision: &str, reason: &str, at: Timestamp) -> Result<Value> {
-        let form: ActionForm = serde_json::from_value(params.get("action").cloned().unwrap_or_default())?;
-        let action = self.action(form);
-        let body = json!({
-            "action": action, "event": {"decision": decision, "ungoverned": decision == "pass"},
-            "evaluation": {"decision": decision, "verdicts": [{"guard": "server", "status": "active", "value": if decision == "pass" { "warn" } else { decision }, "reason": reason}]},
-        });
-        let draft =
-            Draft { at, session: action.session.clone(), kind: ABSENT.to_owned(), body: body.to_string() };
-        let seq = self.store.update(Durability::Power, |tx| tx.append(draft).map(|record| record.seq))?;
-        Ok(
-            json!({"decision": decision, "reason": reason, "fix": "try again when the server is back", "away": true,
-                  "verdicts": [], "local_id": seq}),
-        )
-    }
-
-    fn note(&mut self, method: &str, params: &Value, at: Timestamp) -> Result<()> {
-        let body = json!({"method": method, "params": params}).to_string();
-        let draft = Draft { at, session: None, kind: "client.kept".to_owned(), body };
-        self.store.update(Durability::Power, |tx| tx.append(draft).map(drop))?;
+        self.untold = waiting.len() == BATCH;
         Ok(())
     }
 
     /// Sends what the server does not have yet. What fails is tried again with the next call.
     fn ship(&mut self) {
+        let mut from_start = self.sent == 0;
         loop {
             let query = Query::all().after(self.sent).limit(BATCH);
             let Ok(page) = self.store.view(|view| view.records(&query)) else { return };
@@ -326,8 +284,13 @@ impl Client {
             let address = format!("/v1/machines/{}/records", self.machine);
             match self.http("POST", &address, Some(&json!({"records": page}))) {
                 Outcome::Answered(_) => self.sent = last,
+                // The server may have been restored from an older copy, or the token may be another's.
+                Outcome::Refused(_) if !from_start => (self.sent, from_start) = (0, true),
                 Outcome::Refused(_) | Outcome::Unknown(_) | Outcome::Away(_) => return,
             }
+            // What is sent again is passed over there: it need not be known for certain.
+            let sent = self.sent.to_string();
+            drop(self.store.update(Durability::Process, |tx| tx.put(Space::Meta, SENT, sent.as_bytes())));
         }
     }
 

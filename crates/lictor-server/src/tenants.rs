@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use lictor::forms::{ActionForm, EvaluationForm};
 use lictor::rpc::{self, DelegateParams, EvaluateParams, ModeForm, PostParams, RpcError};
 use lictor::{Options, Runtime};
-use lictor_core::{Action, Evaluation, Limit, SessionKey, Timestamp};
+use lictor_core::{Action, Evaluation, Limit, SessionKey, Tier, Timestamp};
 use lictor_engine::{Asking, Mode};
 use lictor_store::{Draft, Durability, Head, Store, StoreExt as _};
 use serde::{Serialize, Serializer};
@@ -254,18 +254,7 @@ impl Tenants {
             }
             action => action?,
         };
-        let observing = open.runtime.policy().is_observing();
-        let evaluation = match params.mode {
-            ModeForm::Dry => open.runtime.evaluate_dry(&action),
-            mode => open.runtime.evaluate_with(
-                &action,
-                Mode {
-                    observe: observing || mode == ModeForm::Observe,
-                    asking: if params.unattended { Asking::Nobody } else { Asking::Caller },
-                    ..Mode::default()
-                },
-            ),
-        };
+        let evaluation = judge(&open, &action, params.mode, params.unattended);
         self.changed();
         Ok(Answered { evaluation, correlation_id: action.tool_use_id, policy_version: open.version })
     }
@@ -289,22 +278,9 @@ impl Tenants {
     /// As [`evaluate`](Self::evaluate), and when it cannot be recorded.
     pub fn post(&self, caller: &Caller, params: PostParams) -> Result<Value, CallError> {
         let open = self.open(&caller.tenant)?;
-        // Without an id of the call, the outcome is that of the newest one with this action.
-        let named = params.action.tool_use_id.clone();
-        let mut action = action(&open, caller, params.action)?;
-        action.tool_use_id = named;
-        let posted = open.runtime.post(&action, params.outcome.into())?;
+        let posted = post(&open, caller, params)?;
         self.changed();
-        let feedback: Vec<Value> = posted
-            .feedback
-            .iter()
-            .filter(|advice| matches!(advice.said, lictor_core::feedback::Said::Feedback(_)))
-            .map(|advice| {
-                let text = lictor_core::feedback::render(std::slice::from_ref(advice));
-                json!({"provider": advice.provider, "text": text})
-            })
-            .collect();
-        Ok(json!({"standing": posted.standing, "feedback": feedback, "correlation_id": action.tool_use_id}))
+        Ok(posted)
     }
 
     /// Starts the session of a subagent.
@@ -313,20 +289,8 @@ impl Tenants {
     /// As [`evaluate`](Self::evaluate), and when it cannot be recorded.
     pub fn delegate(&self, caller: &Caller, params: DelegateParams) -> Result<Value, CallError> {
         let open = self.open(&caller.tenant)?;
-        let named = params.child.clone();
-        let (parent, child) =
-            (session(caller, &params.agent, params.parent)?, session(caller, &params.agent, params.child)?);
-        let known = open.runtime.session(&child)?;
-        if parent == child || (known.started.is_some() && known.parent.as_ref() != Some(&parent)) {
-            return Err(CallError::UnderWay(named));
-        }
-        begin(&open, caller, &parent)?;
-        let state = open.runtime.delegate(&parent, &child, params.limit)?;
+        let answer = delegate(&open, caller, params)?;
         self.changed();
-        let mut answer = rpc::session_form(&child, &state);
-        if let Some(fields) = answer.as_object_mut() {
-            fields.insert("chain".to_owned(), json!(chain(&open, caller, &child)?));
-        }
         Ok(answer)
     }
 
@@ -350,6 +314,53 @@ impl Tenants {
         self.changed();
         Ok(answer)
     }
+}
+
+/// Judges an action as it is.
+pub(crate) fn judge(open: &Open, action: &Action, mode: ModeForm, unattended: bool) -> Evaluation {
+    if mode == ModeForm::Dry {
+        return open.runtime.evaluate_dry(action);
+    }
+    let observe = open.runtime.policy().is_observing() || mode == ModeForm::Observe;
+    let asking = if unattended { Asking::Nobody } else { Asking::Caller };
+    open.runtime.evaluate_with(action, Mode { observe, asking, ..Mode::default() })
+}
+
+/// Records what came of an action of the caller.
+pub(crate) fn post(open: &Open, caller: &Caller, params: PostParams) -> Result<Value, CallError> {
+    // Without an id of the call, the outcome is that of the newest one with this action.
+    let named = params.action.tool_use_id.clone();
+    let mut action = action(open, caller, params.action)?;
+    action.tool_use_id = named;
+    let posted = open.runtime.post(&action, params.outcome.into())?;
+    let feedback: Vec<Value> = posted
+        .feedback
+        .iter()
+        .filter(|advice| matches!(advice.said, lictor_core::feedback::Said::Feedback(_)))
+        .map(|advice| {
+            let text = lictor_core::feedback::render(std::slice::from_ref(advice));
+            json!({"provider": advice.provider, "text": text})
+        })
+        .collect();
+    Ok(json!({"standing": posted.standing, "feedback": feedback, "correlation_id": action.tool_use_id}))
+}
+
+/// Starts a session of the caller below another one.
+pub(crate) fn delegate(open: &Open, caller: &Caller, params: DelegateParams) -> Result<Value, CallError> {
+    let named = params.child.clone();
+    let (parent, child) =
+        (session(caller, &params.agent, params.parent)?, session(caller, &params.agent, params.child)?);
+    let known = open.runtime.session(&child)?;
+    if parent == child || (known.started.is_some() && known.parent.as_ref() != Some(&parent)) {
+        return Err(CallError::UnderWay(named));
+    }
+    begin(open, caller, &parent)?;
+    let state = open.runtime.delegate(&parent, &child, params.limit)?;
+    let mut answer = rpc::session_form(&child, &state);
+    if let Some(fields) = answer.as_object_mut() {
+        fields.insert("chain".to_owned(), json!(chain(open, caller, &child)?));
+    }
+    Ok(answer)
 }
 
 /// The session above all sessions of the caller: what is counted there is counted for the person.
@@ -408,7 +419,7 @@ fn chain(open: &Open, caller: &Caller, key: &SessionKey) -> Result<Vec<String>, 
 }
 
 /// The action of the caller: who it is for comes from the token, how it came about from what was delegated.
-fn action(open: &Open, caller: &Caller, form: ActionForm) -> Result<Action, CallError> {
+pub(crate) fn action(open: &Open, caller: &Caller, form: ActionForm) -> Result<Action, CallError> {
     let not_yours = |what, named: &str| Err(CallError::NotYours { what, named: named.to_owned() });
     if let Some(named) = form.tenant.as_ref().filter(|named| **named != caller.tenant) {
         return not_yours("tenant", named);
@@ -432,6 +443,7 @@ fn action(open: &Open, caller: &Caller, form: ActionForm) -> Result<Action, Call
     if !told.is_empty() && told != action.actor.chain {
         return not_yours("chain", &told.join(" → "));
     }
+    action.tier = tier(caller.kind, !action.actor.chain.is_empty(), action.tier);
     action.actor.tenant = Some(caller.tenant.clone());
     action.actor.user = caller.person().map(str::to_owned);
     if caller.kind == Kind::Person {
@@ -444,6 +456,18 @@ fn action(open: &Open, caller: &Caller, form: ActionForm) -> Result<Action, Call
         action.tool_use_id = Some(random::hex(16)?);
     }
     Ok(action)
+}
+
+/// How an action came about, as far as that is known here. Tiers stand in the order of what they are trusted with; a
+/// caller can say less for itself than is known, never more.
+fn tier(kind: Kind, delegated: bool, said: Option<Tier>) -> Option<Tier> {
+    let (highest, known) = match (kind, delegated) {
+        (Kind::Person, false) => return said,
+        (Kind::Person, true) => (Tier::Subagent, Tier::Subagent),
+        // Nobody sits in front of a program.
+        (Kind::Machine | Kind::Service | Kind::Operator, _) => (Tier::Background, Tier::Api),
+    };
+    said.filter(|said| *said >= highest).or(Some(known))
 }
 
 /// The current time.

@@ -225,3 +225,109 @@ fn a_token_that_was_taken_back_judges_nothing_without_the_server() {
     drop(client);
     assert_eq!(Client::new(&world, "client", secret).judge("read_file")["decision"], "block");
 }
+
+/// What a session of the client gets for a tool.
+fn judge_in(client: &mut Client, session: &str, name: &str) -> Value {
+    let action = json!({"kind": "tool", "tool": name, "session_id": session});
+    client.call("evaluate", json!({"action": action}))["result"].clone()
+}
+
+#[test]
+fn the_policy_that_judges_alone_is_the_one_that_was_in_force_last() {
+    let (mut world, bob) = world(&json!({}));
+    let mut client = Client::new(&world, "client", &bob);
+    assert_eq!(client.judge("read_file")["decision"], "pass");
+    let text =
+        "{version: 1, known_tools: {known: [read_file]}, access: [{decision: block, reason: not today}]}";
+    world.ask("PUT", "/v1/tenants/acme/policy", &world.operator, &json!({"text": text}));
+    assert_eq!(client.judge("read_file")["policy_version"], 2);
+    world.kill();
+    let blocked = client.judge("read_file");
+    assert_eq!((&blocked["decision"], &blocked["reason"]), (&json!("block"), &json!("not today")));
+}
+
+#[test]
+fn what_was_not_passed_on_is_not_there_while_the_server_is_away() {
+    let (mut world, bob) = world(&json!({}));
+    let mut client = Client::new(&world, "client", &bob);
+    let narrow = |parent: &str, child: &str| json!({"parent": parent, "child": child, "limit": {"scopes": ["tools.read"]}});
+    client.call("delegate", narrow("main", "early"));
+    world.kill();
+    let late = client.call("delegate", narrow("early", "late"));
+    assert_eq!(late["result"]["chain"], json!(["main", "early", "late"]), "{late}");
+    for child in ["early", "late"] {
+        let blocked = judge_in(&mut client, child, "write_file");
+        assert_eq!(blocked["decision"], "block", "{child}: {blocked}");
+        assert!(blocked["reason"].as_str().unwrap().contains("was not passed on"), "{blocked}");
+        assert_eq!(judge_in(&mut client, child, "read_file")["decision"], "pass", "{child}");
+    }
+    assert_eq!(judge_in(&mut client, "main", "write_file")["decision"], "ask", "only what a rule asks about");
+    drop(client);
+    // Another process of the same client, and the server that was away, know of it.
+    let mut client = Client::new(&world, "client", &bob);
+    assert_eq!(judge_in(&mut client, "late", "write_file")["decision"], "block");
+    world.restart();
+    let there = judge_in(&mut client, "late", "write_file");
+    assert_eq!((&there["decision"], &there["away"]), (&json!("block"), &Value::Null), "{there}");
+    let eve = world.token("acme", "person", "eve");
+    let records = world.ask("GET", "/v1/records?kind=evaluated", &eve, &json!({}));
+    assert_eq!(records["records"][0]["chain"], json!(["main", "early", "late"]), "{records}");
+    assert_eq!(records["records"][0]["tier"], "subagent");
+}
+
+#[test]
+fn who_calls_is_the_same_while_the_server_is_away() {
+    let (mut world, bob) = world(&json!({}));
+    let service = world.token("acme", "service", "ada");
+    let (mut person, mut program) =
+        (Client::new(&world, "person", &bob), Client::new(&world, "program", &service));
+    for client in [&mut person, &mut program] {
+        assert_eq!(client.judge("read_file")["away"], Value::Null);
+    }
+    world.kill();
+    for (field, value) in [
+        ("tenant", json!("blue")),
+        ("user", json!("ada")),
+        ("chain", json!(["a", "b"])),
+        ("agent", json!("account")),
+    ] {
+        let mut action = json!({"kind": "tool", "tool": "read_file", "session_id": "s"});
+        action[field] = value;
+        let refused = person.call("evaluate", json!({"action": action}));
+        assert_eq!(refused["error"]["data"]["kind"], "not_yours", "{field}: {refused}");
+    }
+    // A person's limit counts over all of their agents.
+    let passed = (0..24)
+        .filter(|call| judge_in(&mut person, &format!("s{}", call % 3), "read_file")["decision"] == "pass")
+        .count();
+    assert_eq!(passed, 20);
+    // A service that is called like a person has nothing of that person's.
+    let blocked = program.judge("grant");
+    assert_eq!(blocked["decision"], "block", "{blocked}");
+    assert!(blocked["reason"].as_str().unwrap().contains("`nobody` does not have it"), "{blocked}");
+    let kept = program.call("records", json!({}));
+    let last = kept["result"]["records"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&last["user"], &last["tier"]), (&Value::Null, &json!("api")), "{last}");
+}
+
+#[test]
+fn secrets_stay_out_of_what_is_kept_meanwhile() {
+    for away in ["pass", "block", "last_good"] {
+        let (mut world, bob) = world(&json!({"away": away}));
+        let mut client = Client::new(&world, "client", &bob);
+        assert_eq!(client.judge("read_file")["away"], Value::Null);
+        world.kill();
+        let secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+        let action =
+            json!({"kind": "tool", "tool": "read_file", "payload": {"note": format!("token {secret}")}});
+        client.call("evaluate", json!({"action": action}));
+        client.call("post", json!({"action": action, "outcome": {"success": false, "error": secret}}));
+        client.call("prompt", json!({"session_id": "s", "text": secret}));
+        drop(client);
+        for file in std::fs::read_dir(world.path().join("client")).unwrap() {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap();
+            assert!(!String::from_utf8_lossy(&bytes).contains(secret), "{away}");
+        }
+        assert!(world.path().join("client/client.db").exists());
+    }
+}

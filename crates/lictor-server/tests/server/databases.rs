@@ -42,3 +42,10 @@ fn postgresql_does_what_sqlite_does() {
     assert_eq!(world.send("GET", "/readyz", "", None).status, 200);
     assert_eq!(world.judge(&bob, &tool("read_file"))["decision"], "pass");
 }
+
+#[test]
+fn the_limits_of_a_tenant_are_exact_on_postgresql() {
+    let cluster = Cluster::start();
+    drop(cluster.database("lictor"));
+    crate::govern::tenants_count_exactly(&World::on(Some(cluster.url("owner", "lictor"))));
+}

@@ -49,6 +49,115 @@ fn limits_are_exact_for_a_person_and_for_a_tier_whatever_runs_at_once() {
     assert_eq!(records["records"].as_array().unwrap().len(), 53);
 }
 
+/// How many of 128 calls pass, from 64 threads, by people, machines and services of a tenant.
+fn passed_by(world: &World, tenant: &str) -> usize {
+    let who =
+        [("person", "ada"), ("person", "bob"), ("person", "eve"), ("machine", "box"), ("service", "job")];
+    let tokens = who.map(|(kind, owner)| world.token(tenant, kind, owner));
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..64)
+            .zip(tokens.iter().cycle())
+            .map(|(thread, token)| {
+                let action =
+                    json!({"kind": "tool", "tool": "read_file", "session_id": format!("agent-{thread}")});
+                scope.spawn(move || {
+                    (0..2).filter(|_| world.judge(token, &action)["decision"] != "block").count()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    })
+}
+
+/// Tenants with limits of their own, beside one without.
+pub(crate) fn tenants_count_exactly(world: &World) {
+    let cases = [
+        ("free", "{}", None),
+        (
+            "spent",
+            "{budget: {max_actions: 40}}",
+            Some("the tenant has used its budget of 40 actions (40 used)"),
+        ),
+        (
+            "fast",
+            "{rate_limit: {max_per_minute: 40}}",
+            Some("40 actions of the tenant were allowed in the last minute, and 40 may be"),
+        ),
+    ];
+    for (tenant, limits, said) in cases {
+        let policy = format!("{{version: 1, known_tools: {{known: [read_file]}}, tenant: {limits}}}");
+        world.tenant(tenant, &json!({}), &policy);
+        assert_eq!(passed_by(world, tenant), if said.is_some() { 40 } else { 128 }, "{tenant}");
+        let eve = world.token(tenant, "person", "eve");
+        if let Some(said) = said {
+            assert_eq!(world.judge(&eve, &tool("read_file"))["reason"], said);
+        }
+        let checked = world.ask("GET", "/v1/verify", &eve, &json!({}));
+        assert_eq!(checked["sound"], true, "{checked}");
+    }
+}
+
+#[test]
+fn what_a_tenant_spends_is_reported_by_all_of_its_people() {
+    let world = World::new();
+    world.tenant(
+        "acme",
+        &json!({}),
+        "{version: 1, known_tools: {known: [read_file]}, tenant: {budget: {max_tokens: 100}}}",
+    );
+    for (owner, passes) in [("ada", "pass"), ("bob", "pass"), ("eve", "block")] {
+        let token = world.token("acme", "person", owner);
+        let judged = world.judge(&token, &tool("read_file"));
+        assert_eq!(judged["decision"], passes, "{owner}: {judged}");
+        let mut action = tool("read_file");
+        action["tool_use_id"] = judged["correlation_id"].clone();
+        let outcome = json!({"success": true, "usage": {"tokens": 50}});
+        world.ask("POST", "/v1/post", &token, &json!({"action": action, "outcome": outcome}));
+    }
+}
+
+/// What a token says of itself, and what is on record.
+#[test]
+fn nobody_is_taken_for_more_than_they_are() {
+    let world = World::new();
+    world.tenant("acme", &json!({}), "{version: 1, known_tools: {known: [read_file]}}");
+    let (bob, eve) = (world.token("acme", "person", "bob"), world.token("acme", "person", "eve"));
+    let (machine, service) = (world.token("acme", "machine", "box"), world.token("acme", "service", "job"));
+    for token in [&bob, &service] {
+        world.ask("POST", "/v1/delegate", token, &json!({"parent": "main", "child": "helper"}));
+    }
+    let cases = [
+        // A person says how they work.
+        (&bob, "main", None, Value::Null),
+        (&bob, "main", Some("interactive"), json!("interactive")),
+        (&bob, "main", Some("api"), json!("api")),
+        // Who was delegated to is a subagent at most.
+        (&bob, "helper", None, json!("subagent")),
+        (&bob, "helper", Some("interactive"), json!("subagent")),
+        (&bob, "helper", Some("background"), json!("background")),
+        // Nobody sits in front of a program.
+        (&machine, "main", None, json!("api")),
+        (&machine, "main", Some("interactive"), json!("api")),
+        (&service, "main", Some("subagent"), json!("api")),
+        (&service, "main", Some("background"), json!("background")),
+        (&service, "helper", Some("interactive"), json!("api")),
+    ];
+    for (token, session, said, expected) in cases {
+        let mut action = json!({"kind": "tool", "tool": "read_file", "session_id": session});
+        if let Some(said) = said {
+            action["tier"] = json!(said);
+        }
+        let id = world.judge(token, &action)["id"].as_u64().unwrap();
+        let record = world.ask("GET", &format!("/v1/records/{id}"), &eve, &json!({}));
+        assert_eq!(record["tier"], expected, "{session} {said:?}: {record}");
+    }
+}
+
+#[test]
+fn a_tenant_has_limits_of_its_own_that_are_exact_whoever_calls() {
+    tenants_count_exactly(&World::new());
+}
+
 #[test]
 fn delegation_never_goes_in_a_circle_and_never_gives_more() {
     let (world, bob) = world();
