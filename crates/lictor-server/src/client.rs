@@ -27,8 +27,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const FRESH: Duration = Duration::from_secs(30);
 /// Records sent at a time.
 const BATCH: usize = 500;
-/// Where it is kept up to which record the server has them.
-const SENT: &[u8] = b"sent";
 /// Before a number: a delegation that the server has not heard of.
 const UNTOLD: &str = "untold/";
 
@@ -92,8 +90,8 @@ pub struct Client {
     /// What judges while the server is away, by the bundle.
     alone: Option<Arc<Open>>,
     machine: String,
-    /// Records up to here are on the server.
-    sent: u64,
+    /// Records up to here are on the server; not known before it was asked.
+    sent: Option<u64>,
     /// There may be delegations that the server has not heard of.
     untold: bool,
 }
@@ -133,9 +131,7 @@ impl Client {
             .http_status_as_error(false)
             .build();
         let machine = machine_name(&settings)?;
-        let sent = store.view(|view| view.get(Space::Meta, SENT))?;
-        let sent = sent.and_then(|text| String::from_utf8(text).ok()?.parse().ok()).unwrap_or(0);
-        let (asked, alone, untold) = (Instant::now(), None, true);
+        let (asked, alone, sent, untold) = (Instant::now(), None, None, true);
         let agent = config.into();
         let mut client = Self { agent, settings, store, bundle, asked, alone, machine, sent, untold };
         client.refresh();
@@ -276,26 +272,31 @@ impl Client {
 
     /// Sends what the server does not have yet. What fails is tried again with the next call.
     fn ship(&mut self) {
-        let mut from_start = self.sent == 0;
+        let address = format!("/v1/machines/{}/records", self.machine);
         loop {
-            let query = Query::all().after(self.sent).limit(BATCH);
+            let query = Query::all().after(self.sent.unwrap_or(0)).limit(BATCH);
             let Ok(page) = self.store.view(|view| view.records(&query)) else { return };
-            let Some(last) = page.last().map(|record: &Record| record.seq) else { return };
-            let address = format!("/v1/machines/{}/records", self.machine);
-            match self.http("POST", &address, Some(&json!({"records": page}))) {
-                Outcome::Answered(_) => self.sent = last,
-                // The server may have been restored from an older copy, or the token may be another's.
-                Outcome::Refused(_) if !from_start => (self.sent, from_start) = (0, true),
-                Outcome::Refused(_) | Outcome::Unknown(_) | Outcome::Away(_) => return,
+            if page.is_empty() {
+                return;
             }
-            // What is sent again is passed over there: it need not be known for certain.
-            let sent = self.sent.to_string();
-            drop(self.store.update(Durability::Process, |tx| tx.put(Space::Meta, SENT, sent.as_bytes())));
+            // Who sends nothing is told what is there.
+            let page: Vec<Record> = if self.sent.is_some() { page } else { Vec::new() };
+            let Outcome::Answered(answer) = self.http("POST", &address, Some(&json!({"records": page})))
+            else {
+                // It may be another server than before, or an older copy of it.
+                self.sent = None;
+                return;
+            };
+            let there = answer.pointer("/head/seq").and_then(Value::as_u64);
+            let Some(there) = there else { return };
+            self.sent = Some(there);
         }
     }
 
     fn records(&self) -> Result<Value> {
-        let page = self.store.view(|view| view.records(&Query::all().after(self.sent).limit(10_000)))?;
+        let page = self
+            .store
+            .view(|view| view.records(&Query::all().after(self.sent.unwrap_or(0)).limit(10_000)))?;
         Ok(json!({"records": page.iter().map(crate::http::entry).collect::<Vec<_>>()}))
     }
 }

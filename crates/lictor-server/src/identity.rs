@@ -80,6 +80,19 @@ impl Caller {
         }
     }
 
+    /// A name that no other caller of the tenant has: a program may be called like a person, and names of people have no
+    /// `=` in them.
+    #[must_use]
+    pub fn unique_name(&self) -> String {
+        let kind = match self.kind {
+            Kind::Person => return self.owner.clone(),
+            Kind::Machine => "machine",
+            Kind::Service => "service",
+            Kind::Operator => "operator",
+        };
+        format!("{kind}={}", self.owner)
+    }
+
     /// The person, if the caller is one.
     #[must_use]
     pub fn person(&self) -> Option<&str> {

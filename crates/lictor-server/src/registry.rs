@@ -23,6 +23,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::identity::Caller;
+
+/// The longest name of a machine's chain; a database has no room for longer ones.
+pub(crate) const LONGEST_CHAIN: usize = 180;
 /// So many machines are known without a look at the record: each sends again and again.
 const MOST_NOTED: usize = 10_000;
 
@@ -43,6 +47,11 @@ pub enum RegistryError {
     /// A name that cannot be one.
     #[error("`{0}` cannot be a name; use letters, digits, `.`, `_`, `-` and `@`, at most 100 of them")]
     Name(String),
+    /// A name that no machine can have.
+    #[error(
+        "`{0}` cannot be the name of a machine; use letters, digits, `_`, `-` and `@`, with the owner at most 180 of them"
+    )]
+    Machine(String),
     /// Settings of a tenant that cannot be used.
     #[error("these settings cannot be used: {0}")]
     Settings(&'static str),
@@ -78,6 +87,30 @@ pub fn name(text: &str) -> Result<&str, RegistryError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '@');
     if text.is_empty() || text.len() > 100 || !text.chars().all(plain) {
         return Err(RegistryError::Name(text.chars().take(120).collect()));
+    }
+    Ok(text)
+}
+
+/// The name of the chain that a machine of a caller sends. Its last dot stands before the machine, so chains of different
+/// callers cannot meet.
+///
+/// # Errors
+/// [`RegistryError::Machine`].
+pub fn chain(caller: &Caller, machine: &str) -> Result<String, RegistryError> {
+    if name(machine).is_err() || machine.contains('.') {
+        return Err(RegistryError::Machine(machine.chars().take(120).collect()));
+    }
+    chain_name(&format!("{}.{machine}", caller.unique_name())).map(str::to_owned)
+}
+
+/// What may be the name of such a chain.
+///
+/// # Errors
+/// [`RegistryError::Machine`].
+pub fn chain_name(text: &str) -> Result<&str, RegistryError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '@' | '=');
+    if text.is_empty() || text.len() > LONGEST_CHAIN || !text.chars().all(plain) {
+        return Err(RegistryError::Machine(text.chars().take(120).collect()));
     }
     Ok(text)
 }

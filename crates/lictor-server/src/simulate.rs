@@ -1,16 +1,18 @@
 //! Simulates a policy on the record: which decisions would change. Recorded facts are used; nothing is recorded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use lictor::log::{Evaluated, kind};
 use lictor::{Runtime, Snapshot};
-use lictor_core::{Action, Clock, Decision, Digest, Evaluation, Facts, Outcome, Timestamp};
+use lictor_core::{
+    Action, Clock, Decision, Digest, Evaluation, Facts, Limit, Outcome, SessionKey, Timestamp,
+};
 use lictor_engine::Mode;
 use lictor_store::{MemoryStore, Query, Record, Store, StoreExt as _};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::tenants::CallError;
 
@@ -43,7 +45,7 @@ pub struct Simulated {
     pub judged: usize,
     /// Those that would be others.
     pub changed: Vec<Changed>,
-    /// The last record that was looked at, when time ran out before the end.
+    /// The last record that was looked at, when there are more: time ran out, or so many were asked for.
     pub stopped_at: Option<u64>,
 }
 
@@ -74,7 +76,8 @@ pub fn run(
     let then = Then::default();
     let scratch = Arc::new(MemoryStore::new());
     let candidate = Runtime::replaying(runtime.project(), scratch, candidate, then.clone(), facts)?;
-    let mut replay = Replay { candidate, then, seen, actions: HashMap::new() };
+    let (actions, placed) = (HashMap::new(), HashSet::new());
+    let mut replay = Replay { runtime, candidate, then, seen, actions, placed };
     let mut out = Simulated { judged: 0, changed: Vec::new(), stopped_at: None };
     let (begun, mut after) = (Instant::now(), after);
     loop {
@@ -84,6 +87,10 @@ pub fn run(
             after = record.seq;
             replay.take(record, &mut out)?;
             if out.judged >= most {
+                let more = Query::all().kind(kind::EVALUATED).after(after).limit(1);
+                let more =
+                    store.view(|view| view.records(&more)).map_err(crate::stores::StoresError::from)?;
+                out.stopped_at = more.first().map(|_| after);
                 return Ok(out);
             }
             if begun.elapsed() > PATIENCE {
@@ -114,25 +121,42 @@ fn says(evaluation: &Evaluation) -> Decision {
 }
 
 /// The candidate, and what it was given so far.
-struct Replay {
+struct Replay<'a> {
+    /// What was in force then, with the sessions as they are.
+    runtime: &'a Runtime,
     candidate: Runtime,
     then: Then,
     /// The facts of the decision that is judged again.
     seen: Arc<Mutex<Option<Facts>>>,
     actions: HashMap<Digest, Action>,
+    /// Sessions that stand where they stood.
+    placed: HashSet<SessionKey>,
 }
 
-impl Replay {
+impl Replay<'_> {
     fn take(&mut self, record: &Record, out: &mut Simulated) -> Result<(), CallError> {
         self.then.0.store(record.at.0, Ordering::Relaxed);
         match record.kind.as_str() {
             kind::HAPPENED => self.happened(record),
-            kind::EVALUATED => {
-                self.judge(record, out);
-                Ok(())
-            }
+            kind::EVALUATED => self.judge(record, out),
             _ => Ok(()),
         }
+    }
+
+    /// Puts a session below the one that started it, with what was passed on to it. That is no policy's to say, and may
+    /// have been recorded long before.
+    fn place(&mut self, key: &SessionKey) -> Result<(), CallError> {
+        if !self.placed.insert(key.clone()) {
+            return Ok(());
+        }
+        let state = self.runtime.session(key)?;
+        let Some(parent) = state.parent else { return Ok(()) };
+        self.place(&parent)?;
+        let above = self.runtime.session(&parent)?.scope;
+        let limits: Vec<Limit> = serde_json::from_value(json!(state.scope)).unwrap_or_default();
+        let own = limits.into_iter().rev().find(|limit| !above.holds(limit));
+        self.candidate.delegate(&parent, key, own.unwrap_or_default())?;
+        Ok(())
     }
 
     fn happened(&self, record: &Record) -> Result<(), CallError> {
@@ -147,10 +171,13 @@ impl Replay {
         Ok(())
     }
 
-    fn judge(&mut self, record: &Record, out: &mut Simulated) {
-        let Ok(told) = serde_json::from_str::<Evaluated<'_>>(&record.body) else { return };
+    fn judge(&mut self, record: &Record, out: &mut Simulated) -> Result<(), CallError> {
+        let Ok(told) = serde_json::from_str::<Evaluated<'_>>(&record.body) else { return Ok(()) };
         if told.evaluation.dry {
-            return;
+            return Ok(());
+        }
+        if let Some(key) = &told.action.session {
+            self.place(key)?;
         }
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(told.facts.into_owned());
         let evaluation = self.candidate.evaluate_with(&told.action, Mode::default());
@@ -161,5 +188,6 @@ impl Replay {
             out.changed.push(Changed { seq, action: action.clone(), was, now, reason });
         }
         self.actions.insert(told.evaluation.action, action);
+        Ok(())
     }
 }

@@ -365,13 +365,13 @@ pub(crate) fn delegate(open: &Open, caller: &Caller, params: DelegateParams) -> 
 
 /// The session above all sessions of the caller: what is counted there is counted for the person.
 fn account(caller: &Caller) -> SessionKey {
-    SessionKey::account(&caller.owner)
+    SessionKey::account(caller.unique_name())
 }
 
 /// Sessions of different callers cannot meet, whatever they call them, and none can pass for an account: it would stand
 /// below nobody's.
 fn session(caller: &Caller, agent: &str, id: String) -> Result<SessionKey, CallError> {
-    let key = SessionKey { agent: agent.to_owned(), id: format!("{}/{id}", caller.owner) };
+    let key = SessionKey { agent: agent.to_owned(), id: format!("{}/{id}", caller.unique_name()) };
     if key.is_account() {
         return Err(CallError::NotYours { what: "agent", named: key.agent });
     }
@@ -392,7 +392,7 @@ fn chain(open: &Open, caller: &Caller, key: &SessionKey) -> Result<Vec<String>, 
     if let Some(chain) = known().get(key) {
         return Ok(chain.clone());
     }
-    let own = format!("{}/", caller.owner);
+    let own = format!("{}/", caller.unique_name());
     let short = |key: &SessionKey| key.id.strip_prefix(&own).unwrap_or(&key.id).to_owned();
     let mut chain = vec![short(key)];
     let state = open.runtime.session(key)?;

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::problem;
 use super::table::{EXPORT, Endpoint, FILTERS, Param, ParamKind, SETUP, SIGN_IN, STREAM, Taken, endpoints};
+use crate::registry::LONGEST_CHAIN;
 
 /// What bodies and answers look like.
 const SCHEMAS: &str = include_str!("schemas.json");
@@ -120,7 +121,11 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     let in_path = in_path.map(|name| {
         let schema = match name {
             "seq" => json!({"type": "integer", "minimum": 0, "maximum": super::table::MOST_SEQ}),
-            "tenant" | "machine" | "uid" => name_schema(),
+            "tenant" | "uid" => name_schema(),
+            // With its owner before it, a longer one might not fit.
+            "machine" => {
+                json!({"type": "string", "minLength": 1, "maxLength": 60, "pattern": "^[A-Za-z0-9_@-]+$"})
+            }
             _ => json!({"type": "string", "minLength": 1}),
         };
         json!({"name": name, "in": "path", "required": true, "schema": schema})
@@ -136,7 +141,9 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
 fn parameter(Param { name, kind, about }: &Param) -> Value {
     let schema = match kind {
         ParamKind::Text => json!({"type": "string"}),
-        ParamKind::Name => name_schema(),
+        ParamKind::Chain => {
+            json!({"type": "string", "minLength": 1, "maxLength": LONGEST_CHAIN, "pattern": "^[A-Za-z0-9._@=-]+$"})
+        }
         ParamKind::Number(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
         ParamKind::Word(words) => json!({"enum": words}),
         ParamKind::Time => json!({"type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}]}),

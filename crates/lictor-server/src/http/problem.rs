@@ -108,9 +108,10 @@ impl From<RegistryError> for Problem {
     fn from(error: RegistryError) -> Self {
         let (status, kind) = match &error {
             RegistryError::Missing { .. } => (StatusCode::NOT_FOUND, "not_found"),
-            RegistryError::Name(_) | RegistryError::Target(_) | RegistryError::Settings(_) => {
-                (StatusCode::BAD_REQUEST, "bad_request")
-            }
+            RegistryError::Name(_)
+            | RegistryError::Machine(_)
+            | RegistryError::Target(_)
+            | RegistryError::Settings(_) => (StatusCode::BAD_REQUEST, "bad_request"),
             RegistryError::Store(_) => (StatusCode::SERVICE_UNAVAILABLE, "store"),
             RegistryError::Random(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         };

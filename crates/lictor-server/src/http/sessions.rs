@@ -1,5 +1,7 @@
 //! The sessions of a tenant, for callers with read access.
 
+use std::collections::BTreeSet;
+
 use axum::http::StatusCode;
 use lictor::rpc;
 use lictor_core::SessionKey;
@@ -14,22 +16,31 @@ pub(super) fn list(call: &Call) -> Answer {
     let limit = call.number("limit", 1..=MOST)?.unwrap_or(100);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let open = call.server.tenants.open(&call.caller.tenant)?;
-    let mut keys = lictor_engine::past::sessions(&*open.store)?;
-    keys.sort();
+    // In the order of what is shown: that is what a caller sends back, whatever agents call their sessions.
+    let keys = lictor_engine::past::sessions(&*open.store)?;
+    let mut names: BTreeSet<String> = keys.iter().map(ToString::to_string).collect();
     if let Some(since) = call.query.get("since") {
-        let since = named(since);
-        keys.retain(|key| *key > since);
+        names = names.split_off(since);
+        names.remove(since);
     }
-    let more = keys.len() > limit;
-    keys.truncate(limit);
-    let next = keys.last().filter(|_| more).map(ToString::to_string);
-    Ok(json!({"sessions": keys.iter().map(ToString::to_string).collect::<Vec<_>>(), "next": next}))
+    let sessions: Vec<&String> = names.iter().take(limit).collect();
+    let next = sessions.last().filter(|_| names.len() > limit);
+    Ok(json!({"sessions": sessions, "next": next}))
 }
 
 pub(super) fn one(call: &Call) -> Answer {
-    let key = named(call.part("session"));
     let open = call.server.tenants.open(&call.caller.tenant)?;
-    let state = open.runtime.session(&key)?;
+    let mut key = named(call.part("session"));
+    let mut state = open.runtime.session(&key)?;
+    // What is shown of a name need not be the name.
+    if state.started.is_none()
+        && let Some(shown) = lictor_engine::past::sessions(&*open.store)?
+            .into_iter()
+            .find(|known| known.to_string() == call.part("session"))
+    {
+        state = open.runtime.session(&shown)?;
+        key = shown;
+    }
     if state.started.is_none() {
         return Err(Problem::new(StatusCode::NOT_FOUND, "not_found", format!("there is no session `{key}`"))
             .fix("look at `GET /v1/sessions`"));

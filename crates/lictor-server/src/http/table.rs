@@ -67,8 +67,8 @@ pub(crate) struct Param {
 /// What the value of a key may be.
 pub(crate) enum ParamKind {
     Text,
-    /// The name of a tenant, a person, a machine.
-    Name,
+    /// The name of a machine's chain: its owner, a dot, and the machine.
+    Chain,
     /// A number from the first to the second.
     Number(u64, u64),
     Word(&'static [&'static str]),
@@ -89,7 +89,7 @@ pub(crate) const MOST_SEQ: u64 = (1 << 53) - 1;
 
 const MACHINE: Param = Param {
     name: "machine",
-    kind: ParamKind::Name,
+    kind: ParamKind::Chain,
     about: "The record that this machine sent, instead of the tenant's own.",
 };
 const SESSIONS: &[Param] = &[

@@ -262,6 +262,7 @@ fn of_tenants(walk: &mut Walk<'_>, ada: &str) {
     let op = walk.world.operator.clone();
     let oidc = json!({"issuer": "https://id.example", "client_id": "x", "client_secret_file": "/run/secret", "roles": {"staff": ["viewer"]}});
     walk.ask("PUT", "/v1/tenants/other", &op, &json!({"name": "Other", "oidc": oidc}));
+    walk.ask("PATCH", "/v1/tenants/other", &op, &json!({"away": "block"}));
     walk.ask("GET", "/v1/tenants", &op, &json!({}));
     walk.ask("GET", "/v1/tenants/acme", ada, &json!({}));
     walk.ask("PUT", "/v1/tenants/acme/people", ada, &json!({"people": [{"uid": "zoe"}]}));

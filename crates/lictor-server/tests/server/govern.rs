@@ -116,6 +116,61 @@ fn what_a_tenant_spends_is_reported_by_all_of_its_people() {
     }
 }
 
+/// Programs may be called like people: sessions, accounts and the chains that they send stay apart.
+#[test]
+fn callers_of_one_name_do_not_meet() {
+    let world = World::new();
+    let policy = "{version: 1, known_tools: {known: [read_file]}, budget: {max_actions: 2}}";
+    world.tenant("acme", &json!({}), policy);
+    let person = world.token("acme", "person", "ada");
+    let programs = ["machine", "service"].map(|kind| world.token("acme", kind, "ada"));
+    let action = json!({"kind": "tool", "tool": "read_file", "session_id": "main"});
+    for token in [&person, &programs[0], &programs[1]] {
+        for expected in ["pass", "warn", "block"] {
+            assert_eq!(world.judge(token, &action)["decision"], expected);
+        }
+    }
+    let sessions = world.ask("GET", "/v1/sessions", &person, &json!({}))["sessions"].to_string();
+    for name in ["\"ada/main\"", "\"machine=ada/main\"", "\"service=ada/main\""] {
+        assert!(sessions.contains(name), "{sessions}");
+    }
+    // A dot in a name does not make it another's.
+    let people = json!({"people": [{"uid": "ada.box", "roles": ["viewer"]}]});
+    world.ask("PUT", "/v1/tenants/acme/people", &world.operator, &people);
+    let dotted = world.token("acme", "person", "ada.box");
+    let send = |token: &str, machine: &str, body: &str| {
+        let draft = lictor_store::Draft {
+            at: lictor_core::Timestamp(1),
+            session: None,
+            kind: "test".to_owned(),
+            body: body.to_owned(),
+        };
+        let record = lictor_store::Record::after(lictor_store::Head::START, draft);
+        world.send(
+            "POST",
+            &format!("/v1/machines/{machine}/records"),
+            token,
+            Some(&json!({"records": [record]})),
+        )
+    };
+    assert_eq!(send(&dotted, "one", "\"dotted\"").status, 200);
+    let refused = send(&person, "box.one", "\"ada\"");
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    for (token, body) in [(&person, "1"), (&programs[0], "2"), (&programs[1], "3")] {
+        assert_eq!(send(token, "one", body).status, 200, "{body}");
+    }
+    let machines = world.ask("GET", "/v1/machines", &person, &json!({}));
+    let names: Vec<&str> =
+        machines["machines"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["ada.box.one", "ada.one", "machine=ada.one", "service=ada.one"]);
+    for name in names {
+        let own = world.ask("GET", &format!("/v1/records?machine={name}"), &person, &json!({}));
+        assert_eq!(own["records"].as_array().unwrap().len(), 1, "{name}: {own}");
+    }
+    let long = "x".repeat(100);
+    assert_eq!(send(&world.token("acme", "service", &long), &long, "1").status, 400);
+}
+
 /// What a token says of itself, and what is on record.
 #[test]
 fn nobody_is_taken_for_more_than_they_are() {

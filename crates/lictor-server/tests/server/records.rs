@@ -138,6 +138,69 @@ fn a_policy_simulated_on_its_own_history_changes_nothing() {
     assert!(changed.iter().all(|one| one["was"] == "ask" && one["would_be"] == "block"), "{stricter}");
 }
 
+/// What was passed on to an agent is no policy's to say, and may be older than what is simulated.
+#[test]
+fn a_simulation_knows_what_was_passed_on() {
+    let world = world();
+    let ada = world.token("acme", "person", "ada");
+    for (parent, child, scopes) in
+        [("main", "helper", json!(["admin.write"])), ("helper", "reader", json!([]))]
+    {
+        world.ask(
+            "POST",
+            "/v1/delegate",
+            &ada,
+            &json!({"parent": parent, "child": child, "limit": {"scopes": scopes}}),
+        );
+    }
+    let judge =
+        |session: &str| world.judge(&ada, &json!({"kind": "tool", "tool": "grant", "session_id": session}));
+    let (first, last) = (judge("helper"), judge("reader"));
+    assert_eq!((&first["decision"], &last["decision"]), (&json!("pass"), &json!("block")));
+    let simulate = |body: Value| world.ask("POST", "/v1/policy/simulate", &ada, &body);
+    for since in [json!(0), first["id"].clone()] {
+        let same = simulate(json!({"text": POLICY, "since": since}));
+        assert_eq!(same["changed"], json!([]), "{since}: {same}");
+    }
+    // Who asks for a part is told where the rest begins.
+    let part = simulate(json!({"text": POLICY, "limit": 1}));
+    assert_eq!((&part["judged"], &part["next"]), (&json!(1), &first["id"]), "{part}");
+    let rest = simulate(json!({"text": POLICY, "limit": 1, "since": part["next"]}));
+    assert_eq!((&rest["judged"], &rest["next"]), (&json!(1), &Value::Null), "{rest}");
+}
+
+/// Agents call their sessions what they like, and all of them are listed and can be looked at.
+#[test]
+fn sessions_are_listed_page_by_page_whatever_they_are_called() {
+    let world = world();
+    let ada = world.token("acme", "person", "ada");
+    let names =
+        ["plain", "a:b", "\u{7}bell", "\\u{7}bell", "line\nbreak", "\u{202e}left", "z", "100%", "a b", "ü"];
+    for (index, name) in names.iter().enumerate() {
+        let agent = ["", "x:y"][index % 2];
+        let action = json!({"kind": "tool", "tool": "read_file", "session_id": name, "agent": agent});
+        world.judge(&ada, &action);
+    }
+    let whole = world.ask("GET", "/v1/sessions", &ada, &json!({}));
+    let whole = whole["sessions"].as_array().unwrap();
+    assert!(whole.len() >= names.len() - 1, "{whole:?}");
+    let (mut paged, mut since) = (Vec::new(), String::new());
+    loop {
+        let encoded: String = since.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let query = if since.is_empty() { String::new() } else { format!("&since={encoded}") };
+        let page = world.ask("GET", &format!("/v1/sessions?limit=1{query}"), &ada, &json!({}));
+        paged.extend(page["sessions"].as_array().unwrap().iter().cloned());
+        assert!(paged.len() <= whole.len(), "{paged:?}");
+        let Some(next) = page["next"].as_str() else { break };
+        since = next.to_owned();
+    }
+    assert_eq!(paged, *whole);
+    for name in whole {
+        let encoded: String = name.as_str().unwrap().bytes().map(|byte| format!("%{byte:02x}")).collect();
+        world.ask("GET", &format!("/v1/sessions/{encoded}"), &ada, &json!({}));
+    }
+}
+
 fn archive(world: &World, store: Option<&str>, keep: &str) -> String {
     let mut command = Command::new(PROGRAM);
     command.args(["archive", "--keep", keep, "--state"]).arg(world.state());

@@ -55,7 +55,7 @@ impl World {
 
     /// Starts it for the first time, and becomes its operator.
     pub(crate) fn begin(&mut self) {
-        self.begin_at("127.0.0.1:0", &[]);
+        self.begin_at(&quiet_address(), &[]);
     }
 
     /// The same somewhere else.
@@ -195,6 +195,23 @@ impl World {
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
+}
+
+/// An address that stays free while the server is away: the system gives nobody a port below its own range.
+fn quiet_address() -> String {
+    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let first: u16 = range.split_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(32_768);
+    // Processes begin to look at different ports, and each thread goes on after the others.
+    let begin = std::process::id().wrapping_mul(2_654_435_761);
+    static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let (low, span) = (10_000_u32, u32::from(first.saturating_sub(10_000).max(1)));
+    let mut ports = std::iter::repeat_with(|| {
+        let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        low + begin.wrapping_add(number) % span
+    });
+    let free = |port: &u32| std::net::TcpListener::bind(format!("127.0.0.1:{port}")).is_ok();
+    let found = ports.by_ref().take(1_000).find(free);
+    found.map_or_else(|| "127.0.0.1:0".to_owned(), |port| format!("127.0.0.1:{port}"))
 }
 
 pub(crate) fn tool(name: &str) -> Value {
