@@ -4,12 +4,14 @@ use std::sync::PoisonError;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::extract::rejection::JsonRejection;
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use lictor_core::Digest;
 use serde::{Deserialize, Deserializer};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::entrance::unasked;
 use super::{Answer, Call, Problem, Server, problem};
 use crate::identity::{Kind, Need};
 use crate::password::{Hashed, LONGEST, SHORTEST};
@@ -167,10 +169,12 @@ pub(crate) fn become_operator(server: &Server, code: &str, owner: &str) -> Resul
 /// Makes the first operator, once.
 pub(super) async fn setup(
     State(server): State<Server>,
-    body: Result<Json<Setup>, axum::extract::rejection::JsonRejection>,
+    address: Uri,
+    body: Result<Json<Value>, JsonRejection>,
 ) -> Response {
-    let Ok(Json(Setup { code, owner })) = body else {
-        return Problem::bad("the body needs `code` and `owner`, as JSON").into_response();
+    let Setup { code, owner } = match unasked(&address, body) {
+        Ok(read) => read,
+        Err(problem) => return problem.into_response(),
     };
     let made = tokio::task::spawn_blocking(move || {
         let (secret, token) = become_operator(&server, &code, &owner)?;

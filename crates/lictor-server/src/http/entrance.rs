@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use axum::Json;
+use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
+use lictor_core::text::visible_line;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{Problem, Server, parse_query, problem};
@@ -55,6 +58,16 @@ pub(super) struct SignIn {
     password: String,
 }
 
+/// The body of a request that needs no token, at an address that takes no parameters.
+pub(super) fn unasked<T: DeserializeOwned>(
+    address: &Uri,
+    body: Result<Json<Value>, JsonRejection>,
+) -> Result<T, Problem> {
+    super::query::asked(address.query().unwrap_or_default(), &[])?;
+    let Json(body) = body.map_err(|error| Problem::bad(format!("the body is not JSON: {error}")))?;
+    super::body::read(&body).map_err(Problem::bad)
+}
+
 /// A token for a while, for a person with a password.
 pub(crate) fn with_password(
     server: &Server,
@@ -94,14 +107,12 @@ fn let_in(server: &Server, tenant: &str, person: &Person) -> Result<(String, Tok
 
 pub(super) async fn sign_in(
     State(server): State<Server>,
-    body: Result<Json<Value>, axum::extract::rejection::JsonRejection>,
+    address: Uri,
+    body: Result<Json<Value>, JsonRejection>,
 ) -> Response {
-    let read = body
-        .map_err(|error| format!("the body is not JSON: {error}"))
-        .and_then(|Json(body)| super::body::read::<SignIn>(&body));
-    let SignIn { tenant, uid, password } = match read {
+    let SignIn { tenant, uid, password } = match unasked(&address, body) {
         Ok(read) => read,
-        Err(why) => return Problem::bad(why).into_response(),
+        Err(problem) => return problem.into_response(),
     };
     let work = Arc::clone(&server);
     let Ok(_turn) = server.judging.acquire().await else {
@@ -138,7 +149,10 @@ fn outside(server: &Server, headers: &HeaderMap) -> Result<String, Problem> {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let local = ["127.0.0.1:", "localhost:", "[::1]:"].iter().any(|name| host.starts_with(name));
     if !local {
-        return Err(internal("say `--address https://…`: providers send people back there"));
+        let text = format!("the request says that this server is `{}`", visible_line(host));
+        return Err(
+            Problem::bad(text).fix("start it with `--address https://…`: providers send people back there")
+        );
     }
     Ok(format!("http://{host}"))
 }

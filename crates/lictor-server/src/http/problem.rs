@@ -136,6 +136,7 @@ impl From<lictor::Error> for Problem {
         let status = match error.kind() {
             "policy_refused" | "policy_unusable" => StatusCode::UNPROCESSABLE_ENTITY,
             "store" => StatusCode::SERVICE_UNAVAILABLE,
+            "has_begun" => StatusCode::CONFLICT,
             _ if error.is_absence() => StatusCode::NOT_FOUND,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };

@@ -225,6 +225,10 @@ fn delegation_never_goes_in_a_circle_and_never_gives_more() {
     for (parent, child) in [("a", "a"), ("b", "a"), ("c", "a"), ("c", "b")] {
         assert_eq!(delegate(parent, child, json!({})).status, 409, "{parent} → {child}");
     }
+    // A limit that would not hold any more is not acknowledged; one that holds may be said again.
+    let late = delegate("a", "b", json!({"read_only": true}));
+    assert_eq!((late.status, &late.body["type"]), (409, &json!("urn:lictor:has_begun")), "{}", late.body);
+    assert_eq!(delegate("a", "b", json!({"scopes": ["tools.read"]})).status, 200);
     // Another parent, with more, is refused too.
     assert_eq!(delegate("other", "c", json!({})).status, 409);
     let action = json!({"kind": "tool", "tool": "read_file", "session_id": "c"});

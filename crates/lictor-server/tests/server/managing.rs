@@ -59,6 +59,12 @@ fn parameters_that_an_address_does_not_know_are_refused_by_name() {
         // Who it is comes first: nobody learns from outside what an address takes.
         assert_eq!(ask("colour=1", "").status, 401, "{what}");
     }
+    for path in ["/v1/setup", "/v1/sign-in"] {
+        let refused = world.send("POST", &format!("{path}?colour=1"), "", Some(&json!({})));
+        assert_eq!(refused.body["detail"], "unknown parameter `colour`", "{path}");
+        let list = world.send("POST", path, "", Some(&json!(["a", "b", "c"])));
+        assert_eq!(list.status, 400, "{path}: {}", list.body);
+    }
     // What is hostile in a name is shown, not obeyed.
     let hostile = world.send("GET", "/v1/records?%1b%5b31m%0a=1", op, None);
     let said = hostile.body["detail"].as_str().unwrap();
