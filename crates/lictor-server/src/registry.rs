@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use crate::identity::Caller;
 
 /// The longest name of a machine's chain; a database has no room for longer ones.
-pub(crate) const LONGEST_CHAIN: usize = 180;
+pub(crate) const LONGEST_CHAIN: usize = 190;
 /// So many machines are known without a look at the record: each sends again and again.
 const MOST_NOTED: usize = 10_000;
 
@@ -49,7 +49,7 @@ pub enum RegistryError {
     Name(String),
     /// A name that no machine can have.
     #[error(
-        "`{0}` cannot be the name of a machine; use letters, digits, `_`, `-` and `@`, with the owner at most 180 of them"
+        "`{0}` cannot be the name of a machine; use letters, digits, `_`, `-` and `@`, with the owner at most 190 of them"
     )]
     Machine(String),
     /// Settings of a tenant that cannot be used.

@@ -122,9 +122,8 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
         let schema = match name {
             "seq" => json!({"type": "integer", "minimum": 0, "maximum": super::table::MOST_SEQ}),
             "tenant" | "uid" => name_schema(),
-            // With its owner before it, a longer one might not fit.
             "machine" => {
-                json!({"type": "string", "minLength": 1, "maxLength": 60, "pattern": "^[A-Za-z0-9_@-]+$"})
+                json!({"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[A-Za-z0-9_@-]+$"})
             }
             _ => json!({"type": "string", "minLength": 1}),
         };
