@@ -53,7 +53,7 @@ pub enum Claim {
         /// From so much on nothing more is done.
         at_most: u64,
     },
-    /// The same over all sessions of the tenant.
+    /// The same condition for all sessions of the tenant together.
     Tenant(Box<Claim>),
 }
 

@@ -114,7 +114,7 @@ impl<'a> Context<'a> {
         self
     }
 
-    /// The same with the account of the tenant, in which the sessions of all its people count.
+    /// The same with the account of the tenant, which counts the actions of all its people and programs.
     #[must_use]
     pub fn of_tenant(mut self, account: Option<&'a SessionState>) -> Self {
         self.tenant = account;
@@ -172,7 +172,7 @@ impl<'a> Context<'a> {
         std::iter::once(self.session).chain(self.ancestors)
     }
 
-    /// The account of the tenant, where one is kept: from the first claim on that is the tenant's.
+    /// The account of the tenant. It exists from the first claim of the tenant on.
     #[must_use]
     pub fn tenant(&self) -> Option<&'a SessionState> {
         self.tenant

@@ -226,8 +226,8 @@ impl SessionState {
         }
     }
 
-    /// What one more event of a session below it adds to the counters, budgets and pace of this one. That is all that
-    /// the account of a tenant keeps: what people do one by one is no past of the tenant.
+    /// Applies an event of a session below to counters, budgets and pace only. The account of a tenant has nothing else:
+    /// streaks and history belong to sessions and people.
     pub fn tally(&mut self, event: &SessionEvent, at: Timestamp) {
         self.latest = self.latest.max(Some(at));
         match event {

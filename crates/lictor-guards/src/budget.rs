@@ -95,7 +95,7 @@ impl Budget {
             context.claim(if self.of_tenant { Claim::Tenant(Box::new(claim)) } else { claim });
         }
         if self.of_tenant {
-            // Nothing is reported before the account is kept, and it is kept because of a claim.
+            // A claim creates the account of the tenant, which then counts what is reported.
             let reported = [
                 self.config.max_tokens.map(|at_most| Claim::Tokens { at_most }),
                 self.config.max_cost_micros().map(|at_most| Claim::Cost { at_most }),

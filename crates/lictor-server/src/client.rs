@@ -23,11 +23,11 @@ use crate::tenants::Open;
 
 /// How long the server may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long what was fetched is taken for what is in force.
+/// How long a fetched policy counts as current while the server is reachable.
 const FRESH: Duration = Duration::from_secs(30);
 /// Records sent at a time.
 const BATCH: usize = 500;
-/// Before a number: a delegation that the server has not heard of.
+/// The prefix of keys of delegations that were not sent yet.
 const UNTOLD: &str = "untold/";
 
 /// Where the server is, and where what it said last is kept.
@@ -92,7 +92,7 @@ pub struct Client {
     machine: String,
     /// Records up to here are on the server; not known before it was asked.
     sent: Option<u64>,
-    /// There may be delegations that the server has not heard of.
+    /// There may be delegations that were not sent yet.
     untold: bool,
 }
 
@@ -211,7 +211,7 @@ impl Client {
         }
     }
 
-    /// Whether something else may be in force than was fetched last.
+    /// Whether the fetched policy may be out of date.
     fn is_outdated_by(&self, answer: &Value) -> bool {
         let version = answer.get("policy_version").and_then(Value::as_u64);
         let other = |bundle: &Bundle| version.is_some_and(|version| version != bundle.version);
@@ -248,8 +248,8 @@ impl Client {
         }
     }
 
-    /// Tells the server of delegations that were made while it was away: before it has heard of them, an agent could do
-    /// there what was not passed on to it. The reason when it is away still.
+    /// Sends delegations that were made while the server was unreachable. Without them the server would give the subagent
+    /// the whole scope of the person. Returns the reason if the server is still unreachable.
     fn tell(&mut self) -> Result<(), String> {
         if !self.untold {
             return Ok(());
@@ -262,7 +262,7 @@ impl Client {
             if let Outcome::Away(why) = self.http("POST", "/v1/delegate", Some(&params)) {
                 return Err(why);
             }
-            // One that is refused is refused for good: the session is another's child there.
+            // A refused one is not sent again: the session has another parent on the server.
             let told = self.store.update(Durability::Process, |tx| tx.delete(Space::Meta, key));
             told.map_err(|error| error.to_string())?;
         }
@@ -279,11 +279,11 @@ impl Client {
             if page.is_empty() {
                 return;
             }
-            // Who sends nothing is told what is there.
+            // An empty list returns the head that the server has.
             let page: Vec<Record> = if self.sent.is_some() { page } else { Vec::new() };
             let Outcome::Answered(answer) = self.http("POST", &address, Some(&json!({"records": page})))
             else {
-                // It may be another server than before, or an older copy of it.
+                // The server may have been restored from an older copy.
                 self.sent = None;
                 return;
             };

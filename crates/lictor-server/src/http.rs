@@ -335,7 +335,7 @@ fn throttle(server: &Server, caller: &Caller) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Who may come in, with what, and what then happens.
+/// What a request needs, and what handles it.
 #[derive(Clone, Copy)]
 struct Way {
     need: Need,
@@ -344,7 +344,7 @@ struct Way {
     handler: Handler,
 }
 
-/// Who asks, and with which keys. The only way in for whoever needs a token.
+/// The caller and the parameters of a request. Every address that needs a token uses this.
 fn admit(
     server: &Server,
     headers: &HeaderMap,

@@ -80,8 +80,8 @@ impl Caller {
         }
     }
 
-    /// A name that no other caller of the tenant has: a program may be called like a person, and names of people have no
-    /// `=` in them.
+    /// A name that is unique among the callers of a tenant. A program may have the name of a person; names cannot
+    /// contain `=`.
     #[must_use]
     pub fn unique_name(&self) -> String {
         let kind = match self.kind {

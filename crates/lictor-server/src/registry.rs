@@ -91,8 +91,8 @@ pub fn name(text: &str) -> Result<&str, RegistryError> {
     Ok(text)
 }
 
-/// The name of the chain that a machine of a caller sends. Its last dot stands before the machine, so chains of different
-/// callers cannot meet.
+/// The name of the chain that a machine of a caller sends. Machine names have no dots, so the last dot separates owner and
+/// machine, and two callers cannot have the same chain.
 ///
 /// # Errors
 /// [`RegistryError::Machine`].
@@ -103,7 +103,7 @@ pub fn chain(caller: &Caller, machine: &str) -> Result<String, RegistryError> {
     chain_name(&format!("{}.{machine}", caller.unique_name())).map(str::to_owned)
 }
 
-/// What may be the name of such a chain.
+/// Checks the name of such a chain.
 ///
 /// # Errors
 /// [`RegistryError::Machine`].

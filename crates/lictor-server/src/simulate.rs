@@ -122,14 +122,14 @@ fn says(evaluation: &Evaluation) -> Decision {
 
 /// The candidate, and what it was given so far.
 struct Replay<'a> {
-    /// What was in force then, with the sessions as they are.
+    /// The current runtime, which knows the sessions.
     runtime: &'a Runtime,
     candidate: Runtime,
     then: Then,
     /// The facts of the decision that is judged again.
     seen: Arc<Mutex<Option<Facts>>>,
     actions: HashMap<Digest, Action>,
-    /// Sessions that stand where they stood.
+    /// Sessions that were started already.
     placed: HashSet<SessionKey>,
 }
 
@@ -143,8 +143,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Puts a session below the one that started it, with what was passed on to it. That is no policy's to say, and may
-    /// have been recorded long before.
+    /// Starts a session below its parent with the limit of its delegation. Delegations do not depend on the policy, and may
+    /// be older than the simulated records.
     fn place(&mut self, key: &SessionKey) -> Result<(), CallError> {
         if !self.placed.insert(key.clone()) {
             return Ok(());

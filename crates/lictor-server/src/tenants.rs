@@ -458,13 +458,13 @@ pub(crate) fn action(open: &Open, caller: &Caller, form: ActionForm) -> Result<A
     Ok(action)
 }
 
-/// How an action came about, as far as that is known here. Tiers stand in the order of what they are trusted with; a
-/// caller can say less for itself than is known, never more.
+/// The tier of an action: what the caller states, but never above what is known. `Tier` is ordered from the most to the
+/// least trusted.
 fn tier(kind: Kind, delegated: bool, said: Option<Tier>) -> Option<Tier> {
     let (highest, known) = match (kind, delegated) {
         (Kind::Person, false) => return said,
         (Kind::Person, true) => (Tier::Subagent, Tier::Subagent),
-        // Nobody sits in front of a program.
+        // A program is never interactive.
         (Kind::Machine | Kind::Service | Kind::Operator, _) => (Tier::Background, Tier::Api),
     };
     said.filter(|said| *said >= highest).or(Some(known))

@@ -19,8 +19,7 @@ pub(super) struct Lineage {
     states: Vec<SessionState>,
     /// The stored bytes of each state when it was read; `None` once the state has changed.
     stored: Vec<Option<Vec<u8>>>,
-    /// The account of the tenant, where one is kept, and what the store held of it. It stands above the accounts of
-    /// people, and only counts.
+    /// The account of the tenant, if there is one, and its stored bytes. It counts what all accounts of people do.
     tenant: Option<(SessionState, Option<Vec<u8>>)>,
     /// The action names its session.
     named: bool,
@@ -149,12 +148,12 @@ impl Lineage {
         self.states.get(1..).unwrap_or_default()
     }
 
-    /// The account of the tenant, where one is kept.
+    /// The account of the tenant, if there is one.
     pub(super) fn tenant(&self) -> Option<&SessionState> {
         self.tenant.as_ref().map(|(state, _)| state)
     }
 
-    /// Keeps an account of the tenant from now on. Sessions that are nobody's have no tenant.
+    /// Creates the account of the tenant. Only sessions below an account belong to a tenant.
     pub(super) fn keep_tenant(&mut self) {
         if self.tenant.is_none() && self.named && self.root().is_some_and(SessionKey::is_account) {
             self.tenant = Some((SessionState::default(), None));
@@ -298,7 +297,7 @@ impl Lineage {
     }
 }
 
-/// The account of the tenant; `None` where none is kept.
+/// The account of the tenant, if there is one.
 fn read_tenant(
     view: &(impl View + ?Sized),
     known: &mut impl FnMut(&SessionKey, &[u8]) -> Option<SessionState>,

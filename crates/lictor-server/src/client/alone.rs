@@ -1,4 +1,4 @@
-//! What a client does while the server is away: the same as the server, by what was fetched last.
+//! What a client does while the server is unreachable: it judges like the server, with the data that was fetched last.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use crate::tenants::{self, CallError, Open, now};
 const ABSENT: &str = "governance.absent";
 /// The policy of a tenant that has published none.
 const EMPTY: &str = "{version: 1}";
-/// Agents below each other.
+/// The longest chain of delegations that is followed.
 const MOST_HOPS: usize = 64;
 
 fn failed(error: impl std::fmt::Display) -> RpcError {
     RpcError::Internal(error.to_string())
 }
 
-/// What the server would have said to it.
+/// The error that the server would return.
 fn refused(error: CallError) -> RpcError {
     match error {
         CallError::Rpc(error) => error,
@@ -140,7 +140,7 @@ impl Client {
         tenants::action(open, caller, form).map_err(refused)
     }
 
-    /// Puts a session below those that delegated to it, as far as that was told to this client.
+    /// Starts the session below its parents, if this client knows of delegations to it.
     fn place(&self, open: &Open, caller: &Caller, agent: &str, session: &str) -> Result<(), RpcError> {
         let mut below = Vec::new();
         let mut child = Some(session.to_owned());
@@ -169,13 +169,13 @@ impl Client {
         Ok(posted)
     }
 
-    /// Remembers what is passed on to a session, for the time in which the server is away.
+    /// Stores a delegation for the time in which the server is unreachable.
     pub(super) fn keep_delegation(&self, params: &Value) -> anyhow::Result<()> {
         let delegation: DelegateParams = serde_json::from_value(params.clone())?;
         let key = delegation_key(&delegation.agent, &delegation.child);
         let text = json!(delegation).to_string();
         self.store.update(Durability::Process, |tx| {
-            // The first one stands, as it does on the server.
+            // The first one counts, as on the server.
             match tx.get(Space::Meta, &key)? {
                 Some(_) => Ok(()),
                 None => tx.put(Space::Meta, &key, text.as_bytes()),
@@ -184,7 +184,7 @@ impl Client {
         Ok(())
     }
 
-    /// A delegation counts here at once, and on the server before anything else does.
+    /// Applies a delegation here, and keeps it for the server, which must know it before any other call.
     fn delegate_alone(&mut self, params: &Value, at: Timestamp) -> Result<Value, RpcError> {
         let delegation: DelegateParams = read(params)?;
         let mut answer = json!({});
@@ -239,7 +239,7 @@ impl Client {
         self.append("client.kept", None, json!({"method": method, "params": params}), at).map(drop)
     }
 
-    /// Writes something down, without what the policy keeps out of the record.
+    /// Appends a record, redacted as the policy says.
     fn append(
         &mut self,
         kind: &str,

@@ -24,14 +24,14 @@ pub(super) fn put_tenant(call: &Call) -> Answer {
     Ok(json!({"tenant": call.part("tenant"), "settings": tenant}))
 }
 
-/// Settings of a tenant, of which those are changed that are named.
+/// Settings of a tenant to change.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Settings {
     name: Option<String>,
     away: Option<Away>,
     max_age: Option<u64>,
-    /// There are two ways not to have one: not to be named, and to be taken away.
+    /// Absent leaves the provider, null removes it.
     #[serde(default, deserialize_with = "named")]
     oidc: Option<Option<Oidc>>,
 }
@@ -129,7 +129,7 @@ pub(super) fn tokens(call: &Call) -> Answer {
 pub(super) fn revoke(call: &Call) -> Answer {
     let (tenant, id) = (call.tenant()?, call.part("id"));
     let registry = &call.server.tenants.registry;
-    // The operator's token belongs to a tenant too, and its administrators are not above the operator.
+    // The token of the operator belongs to a tenant, but administrators of that tenant must not revoke it.
     let operates = |token: &Token| token.id == id && token.kind == Kind::Operator;
     if !call.caller.may(Need::Operate) && registry.tokens(tenant)?.iter().any(operates) {
         let text = "only the operator takes an operator's token back";

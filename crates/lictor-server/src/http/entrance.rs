@@ -58,7 +58,7 @@ pub(super) struct SignIn {
     password: String,
 }
 
-/// The body of a request that needs no token, at an address that takes no parameters.
+/// The body of a request without a token. Such addresses take no parameters.
 pub(super) fn unasked<T: DeserializeOwned>(
     address: &Uri,
     body: Result<Json<Value>, JsonRejection>,

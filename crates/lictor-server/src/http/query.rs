@@ -1,4 +1,4 @@
-//! What stands behind the question mark of an address.
+//! The query of an address.
 
 use std::collections::HashMap;
 
@@ -7,8 +7,7 @@ use lictor::config::diagnostic::closest;
 use super::Problem;
 use super::table::Param;
 
-/// The keys of a query with their values. A key that the address does not know is refused: whoever misspelt a filter
-/// would take everything for what was asked for.
+/// The parameters of a query. Unknown ones are refused: a misspelt filter would otherwise return all records.
 pub(super) fn asked(query: &str, known: &[&[Param]]) -> Result<HashMap<String, String>, Problem> {
     let mut asked = HashMap::new();
     for (name, value) in pairs(query) {

@@ -16,7 +16,7 @@ pub(super) fn list(call: &Call) -> Answer {
     let limit = call.number("limit", 1..=MOST)?.unwrap_or(100);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let open = call.server.tenants.open(&call.caller.tenant)?;
-    // In the order of what is shown: that is what a caller sends back, whatever agents call their sessions.
+    // Sorted by the displayed name, because that is the cursor.
     let keys = lictor_engine::past::sessions(&*open.store)?;
     let mut names: BTreeSet<String> = keys.iter().map(ToString::to_string).collect();
     if let Some(since) = call.query.get("since") {
@@ -32,7 +32,7 @@ pub(super) fn one(call: &Call) -> Answer {
     let open = call.server.tenants.open(&call.caller.tenant)?;
     let mut key = named(call.part("session"));
     let mut state = open.runtime.session(&key)?;
-    // What is shown of a name need not be the name.
+    // The displayed name may differ from the stored one.
     if state.started.is_none()
         && let Some(shown) = lictor_engine::past::sessions(&*open.store)?
             .into_iter()
