@@ -82,7 +82,7 @@ impl Walker<'_> {
                     Some(Effect::File { target, .. }) => Some(target),
                     _ => None,
                 });
-                !self.reads.is_empty() && files.all(|target| is_of_variables(target))
+                !self.reads.is_empty() && files.all(is_of_variables)
             }
         }
     }
