@@ -90,6 +90,14 @@ impl<'de> Deserializer<'de> for Fields<'de> {
         }
     }
 
+    /// Null is no map: the form of one would take it for an empty map.
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.0 {
+            Value::Object(_) => self.deserialize_any(visitor),
+            value => value.deserialize_map(visitor),
+        }
+    }
+
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.0 {
             Value::Null => visitor.visit_none(),
@@ -116,7 +124,7 @@ impl<'de> Deserializer<'de> for Fields<'de> {
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map identifier ignored_any
+        tuple_struct identifier ignored_any
     }
 }
 

@@ -24,6 +24,10 @@ fn what_does_not_fit_is_said_in_plain_words_and_where() {
             json!({"action": {"kind": 1}}),
             "the body does not fit: `action.kind`: invalid type: integer `1`, expected a string",
         ),
+        (
+            json!({"action": {"kind": "bash", "payload": null}}),
+            "the body does not fit: `action.payload`: invalid type: null, expected an object",
+        ),
     ] {
         assert_eq!(said::<EvaluateParams>(&body), expected);
     }
