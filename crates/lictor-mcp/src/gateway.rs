@@ -16,7 +16,7 @@ use lictor::{Action, ActionKind, Asking, Companion, Evaluation, Mode, Runtime, S
 use serde_json::{Map, Value, json};
 
 use crate::identity::{Identity, Running};
-use crate::message::{CAPABILITIES, INVALID_PARAMS, Message, VERSION, id_in};
+use crate::message::{CAPABILITIES, INVALID_PARAMS, INVALID_REQUEST, Message, VERSION, id_in};
 use crate::pins::Pins;
 use crate::state::Sealer;
 use asks::Question;
@@ -115,7 +115,6 @@ const PASSED: [&str; 6] = [
     "tasks/list",
 ];
 
-const INVALID_REQUEST: i64 = -32600;
 const UNKNOWN_METHOD: i64 = -32601;
 
 /// What the protocol has for headers that do not say what the body says.

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+pub(crate) const INVALID_REQUEST: i64 = -32600;
 pub(crate) const INVALID_PARAMS: i64 = -32602;
 
 /// The longest line that is read.
@@ -59,6 +60,17 @@ pub enum Malformed {
     /// Longer than anything that is judged.
     #[error("the message is longer than {MAX_LINE} bytes")]
     TooLong,
+}
+
+impl Malformed {
+    /// The code that JSON-RPC has for it.
+    #[must_use]
+    pub fn code(&self) -> i64 {
+        match self {
+            Self::Json(_) | Self::TooLong => -32700,
+            Self::NotAnObject | Self::NotJsonRpc(_) | Self::Spelling(..) => INVALID_REQUEST,
+        }
+    }
 }
 
 impl Message {
@@ -250,8 +262,9 @@ fn check_envelope(fields: &Map<String, Value>) -> Result<(), Malformed> {
     if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return Err(Malformed::NotJsonRpc("`jsonrpc` is not `2.0`"));
     }
-    if !matches!(fields.get("id"), None | Some(Value::Null | Value::String(_) | Value::Number(_))) {
-        return Err(Malformed::NotJsonRpc("`id` is neither a text nor a number"));
+    let is_id = |id: &Value| id.is_null() || id.is_string() || id.is_i64() || id.is_u64();
+    if !fields.get("id").is_none_or(is_id) {
+        return Err(Malformed::NotJsonRpc("`id` is neither a text nor a whole number"));
     }
     // The protocol has no requests without an id, and no notifications that are spelled like requests: whoever runs one
     // anyway would run what nobody has judged.

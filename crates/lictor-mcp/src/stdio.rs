@@ -128,9 +128,11 @@ fn pump_client(lines: impl Read, hub: &Hub<Streams>) {
                     None => hub.take_from_client(message),
                 }
             }
-            Err(malformed) => {
-                answer(Message::error(&id_in(line).unwrap_or_default(), -32700, &malformed.to_string()))
-            }
+            Err(malformed) => answer(Message::error(
+                &id_in(line).unwrap_or_default(),
+                malformed.code(),
+                &malformed.to_string(),
+            )),
         };
         told && (!cut || skip_line(rest).is_ok())
     });

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::calls::{Call, Concern};
 use super::{Gateway, Out, UNKNOWN_METHOD, Waiting, reply};
 use crate::message::Message;
+use crate::poison::{self, Origin, Suspicion};
 use crate::state::Sealer;
 
 /// How many calls may be between two rounds at once.
@@ -186,8 +187,11 @@ impl Gateway {
             "sampling/createMessage" => "sampling:createMessage",
             _ => return None,
         };
+        // What a person or the model is asked must be what both can see.
+        let said = Value::Object(payload.clone());
+        let hides = poison::suspicions(&said, Origin::Result).iter().any(Suspicion::is_certain);
         let judged = |action: &Action| self.judge(action, &Concern::default()).passed();
-        Some(!self.held_back && judged(&self.action(asked, payload, id)))
+        Some(!self.held_back && !hides && judged(&self.action(asked, payload, id)))
     }
 
     /// The cancelling of a call that runs under an id of ours by now.

@@ -12,7 +12,7 @@ use crate::identity::Running;
 use crate::message::Message;
 use crate::mirror::{self, Argument};
 use crate::pins::{Doubts, PACKAGE, PinError, Seen, Server, Standing};
-use crate::poison::Suspicion;
+use crate::poison::{self, Origin, Suspicion};
 
 /// How many pages of a list the gateway asks for. A server that has more goes on for ever.
 const MOST_PAGES: usize = 256;
@@ -205,7 +205,9 @@ impl Gateway {
         let Some(kind) = list.pinned_as() else {
             let held = self.pins.change(|all| all.of(&running, &name).is_held())?;
             self.set_held_back(held);
-            return Ok(if self.held_back { Vec::new() } else { items });
+            let hides =
+                |item: &Value| poison::suspicions(item, Origin::Definition).iter().any(Suspicion::is_certain);
+            return Ok(items.into_iter().filter(|item| !self.held_back && !hides(item)).collect());
         };
         let keyed: Vec<(String, Value)> = items
             .into_iter()

@@ -38,10 +38,8 @@ const VERSION: &str = "mcp-protocol-version";
 const WITH_HANDSHAKE: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const STANDS_ALONE: &str = "2026-07-28";
 
-const UNREADABLE: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
 const UNKNOWN_METHOD: i64 = -32601;
-const INVALID_PARAMS: i64 = -32602;
 const HEADER_MISMATCH: i64 = -32020;
 /// Errors by which a client knows a revision without a handshake.
 const MODERN: std::ops::RangeInclusive<i64> = -32022..=-32020;
@@ -151,7 +149,7 @@ async fn sent(
     let message = match Message::parse(&body) {
         Ok(message) => message,
         Err(malformed) => {
-            let error = Message::error(&Value::Null, UNREADABLE, &malformed.to_string());
+            let error = Message::error(&Value::Null, malformed.code(), &malformed.to_string());
             return answer(StatusCode::BAD_REQUEST, &error);
         }
     };

@@ -69,15 +69,18 @@ pub fn pins(report: &mut Report, project: &Project) {
         let (changed, suspicious) = server.open();
         if !changed.is_empty() {
             let what = format!(
-                "MCP server `{}`: {} not offered, changed since accepted",
+                "MCP server `{}`: changed since accepted, so not offered: {}",
                 server.name,
                 named(&changed)
             );
             report.note(what, LOOK);
         }
         if !suspicious.is_empty() {
-            let what =
-                format!("MCP server `{}`: each call asks, suspicious: {}", server.name, named(&suspicious));
+            let what = format!(
+                "MCP server `{}`: suspicious, so calls ask or it is not offered: {}",
+                server.name,
+                named(&suspicious)
+            );
             report.note(what, LOOK);
         }
     }
