@@ -127,19 +127,9 @@ impl Fields {
             .map(Some)
     }
 
-    /// Whether every number in here is the only one that is read so. From 2⁶⁴ on several integers are.
+    /// Whether every number in here is the only one that is read so.
     pub(crate) fn is_exact(&self) -> bool {
-        fn exact(value: &Value) -> bool {
-            match value {
-                Value::Number(number) if number.is_f64() => {
-                    number.as_f64().is_some_and(|number| number.abs() < u64::MAX as f64)
-                }
-                Value::Array(items) => items.iter().all(exact),
-                Value::Object(fields) => fields.values().all(exact),
-                _ => true,
-            }
-        }
-        self.0.values().all(exact)
+        self.0.values().all(lictor_core::strict::is_exact)
     }
 
     /// Puts what stands under an agent's own name where all agents have it.

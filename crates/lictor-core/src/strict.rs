@@ -19,6 +19,19 @@ pub fn from_slice(bytes: &[u8]) -> serde_json::Result<Value> {
     Ok(value)
 }
 
+/// Whether every number in a value is the only one that is read so. From 2⁶⁴ on several integers are.
+#[must_use]
+pub fn is_exact(value: &Value) -> bool {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            number.as_f64().is_some_and(|number| number.abs() < u64::MAX as f64)
+        }
+        Value::Array(items) => items.iter().all(is_exact),
+        Value::Object(fields) => fields.values().all(is_exact),
+        _ => true,
+    }
+}
+
 struct Strict;
 
 impl<'de> DeserializeSeed<'de> for Strict {

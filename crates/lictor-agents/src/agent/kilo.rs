@@ -15,8 +15,11 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     files: FILES,
     servers: &[
         ServerFile::project("kilo.json", "mcp").shaped(servers::Shape::CommandList),
+        ServerFile::project("kilo.jsonc", "mcp").shaped(servers::Shape::CommandList),
         ServerFile::project(".kilo/kilo.json", "mcp").shaped(servers::Shape::CommandList),
+        ServerFile::project(".kilo/kilo.jsonc", "mcp").shaped(servers::Shape::CommandList),
         ServerFile::home(KILO, "kilo.json", "mcp").shaped(servers::Shape::CommandList),
+        ServerFile::home(KILO, "kilo.jsonc", "mcp").shaped(servers::Shape::CommandList),
     ],
     traces: &[(At::Home(KILO), ""), (At::Project, ".kilo"), (At::Project, "kilo.json")],
     directory: Some(".kilo"),

@@ -24,7 +24,11 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     files: FILES,
     servers: &[
         ServerFile::project("opencode.json", "mcp").shaped(servers::Shape::CommandList),
+        ServerFile::project("opencode.jsonc", "mcp").shaped(servers::Shape::CommandList),
+        ServerFile::project(".opencode/opencode.json", "mcp").shaped(servers::Shape::CommandList),
+        ServerFile::project(".opencode/opencode.jsonc", "mcp").shaped(servers::Shape::CommandList),
         ServerFile::home(OPENCODE, "opencode.json", "mcp").shaped(servers::Shape::CommandList),
+        ServerFile::home(OPENCODE, "opencode.jsonc", "mcp").shaped(servers::Shape::CommandList),
     ],
     traces: &[(At::Home(OPENCODE), ""), (At::Project, ".opencode"), (At::Project, "opencode.json")],
     directory: Some(".opencode"),

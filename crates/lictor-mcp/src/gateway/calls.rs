@@ -2,7 +2,7 @@
 
 use lictor::guards::{DESTRUCTIVE, ServersWord};
 use lictor::{Action, ActionKind, Evaluation, Outcome};
-use lictor_core::feedback;
+use lictor_core::{feedback, strict};
 use serde_json::{Map, Value, json};
 
 use super::{Gateway, HEADER_MISMATCH, INVALID_PARAMS, Out, Waiting, reply};
@@ -67,6 +67,11 @@ impl Gateway {
             let unknown = || Message::error(id, INVALID_PARAMS, &format!("unknown tool: {name}"));
             return vec![Out::Client(self.no_tools.clone().map_or_else(unknown, |told| told.with_id(id)))];
         };
+        if !arguments.values().all(strict::is_exact) {
+            // It would be written anew as another number.
+            let told = "a number in `arguments` is too large to be told from others; pass it as text";
+            return vec![Out::Client(Message::error(id, INVALID_PARAMS, told))];
+        }
         // Lenient servers take `Path` for `path`, and what was judged would not be what is done.
         let respelled = arguments.keys().find_map(|given| {
             let meant = known.properties.iter().find(|known| is_spelled_like(given, known));
