@@ -20,6 +20,9 @@ const ENVIRONMENT: [&str; 9] =
 /// The most files a server may have open.
 const MOST_FILES: u64 = 4096;
 
+/// Waits for the end of its input, which comes with the end of whoever has the other end, and ends a group of processes.
+const WAIT_AND_END: &str = r#"read -r _; kill -s KILL -- "-$1""#;
+
 /// The server to start.
 #[derive(Debug, Clone)]
 pub struct ServerCommand {
@@ -108,11 +111,31 @@ pub(crate) struct Process {
     /// Nothing once the server has been waited for: the number may be another's then.
     group: Mutex<Option<Pid>>,
     gone: Condvar,
+    /// Ends the group when this process is gone, however it ended.
+    guard: Mutex<Option<Child>>,
 }
 
 impl Process {
     fn of(child: &Child) -> Self {
-        Self { group: Mutex::new(Some(Pid::from_child(child))), gone: Condvar::new() }
+        Self {
+            group: Mutex::new(Some(Pid::from_child(child))),
+            gone: Condvar::new(),
+            guard: Mutex::new(None),
+        }
+    }
+
+    /// The same, with a guard. The system ends a server with this process, but not what the server has started.
+    fn guarded(child: &Child) -> Self {
+        let guard = Command::new("/bin/sh")
+            .args(["-c", WAIT_AND_END, "sh", &child.id().to_string()])
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // A signal to the group of this process must not end the guard first.
+            .process_group(0)
+            .spawn();
+        Self { guard: Mutex::new(guard.ok()), ..Self::of(child) }
     }
 
     /// Waits for the end of the server, and ends it after that time.
@@ -129,6 +152,10 @@ impl Process {
     fn over(&self) {
         if let Some(group) = self.group.lock().unwrap_or_else(PoisonError::into_inner).take() {
             let _ = kill_process_group(group, Signal::KILL);
+        }
+        if let Some(mut guard) = self.guard.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ = guard.kill();
+            let _ = guard.wait();
         }
         self.gone.notify_all();
     }
@@ -155,7 +182,7 @@ pub(crate) fn connect(server: &ServerCommand) -> Result<Started, StartError> {
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(StartError::Stream(io::Error::other("the server has no streams")));
     };
-    let process = Arc::new(Process::of(&child));
+    let process = Arc::new(Process::guarded(&child));
     let upstream = ChildServer { input: Lines::to(input), process: Arc::clone(&process), grace: None };
     Ok(Started { child, process, upstream, output })
 }

@@ -41,21 +41,22 @@ fn a_server_gets_a_clean_environment_and_limits() {
 }
 
 #[test]
-fn a_server_ends_with_the_proxy_however_that_ends() {
+fn a_server_ends_with_the_proxy_however_that_ends_and_so_does_what_it_started() {
     let sandbox = Sandbox::new();
-    let line = "echo '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"data\":'$$'}}'; exec sleep 300";
+    let line = "sleep 300 & echo '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"data\":['$$,$!']}}'; exec sleep 300";
     let mut child = started(&sandbox, &["sh", "-c", line]);
     let mut told = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut told).unwrap();
     let told: Value = serde_json::from_str(&told).unwrap();
-    let server = told["params"]["data"].as_u64().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    // It is killed by the kernel, a moment later; then nobody or somebody else has its number.
-    let is_there =
-        || fs::read_to_string(format!("/proc/{server}/comm")).is_ok_and(|name| name.trim() == "sleep");
-    while is_there() {
-        std::thread::yield_now();
+    // They are killed a moment later; then nobody or somebody else has their numbers.
+    for process in told["params"]["data"].as_array().unwrap() {
+        let is_there =
+            || fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| name.trim() == "sleep");
+        while is_there() {
+            std::thread::yield_now();
+        }
     }
 }
 
