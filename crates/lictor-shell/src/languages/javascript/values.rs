@@ -246,8 +246,9 @@ impl Script<'_, '_> {
             "Deno.env.get" | "process.env.get" => environment(self.call, first.known()),
             "fs.mkdtempSync" | "fs.promises.mkdtemp" => first.concat(Value::unknown()),
             "fs.readdirSync" | "fs.promises.readdir" => {
-                // Names come without the folder they are in.
-                Value::Text(crate::programs::report::glob("*"))
+                // Names come without the folder they are in, but with those below it.
+                let deep = positional.get(1).is_some_and(|options| options.field("recursive").is_some());
+                Value::Text(crate::programs::report::glob(if deep { "**/*" } else { "*" }))
             }
             "fs.readFileSync"
             | "fs.promises.readFile"
