@@ -535,9 +535,10 @@ impl<'a> Iterator for Words<'a> {
             {
                 quote = Some((end, mark));
                 end += mark.len().saturating_sub(1);
-            } else if bytes.get(start..=end).is_some_and(|word| word.ends_with(b"<(")) {
-                break;
-            } else if byte.is_ascii_whitespace() || matches!(byte, b';' | b'|' | b'&' | b'"' | b'\'' | b'`') {
+            } else if byte.is_ascii_whitespace()
+                || matches!(byte, b';' | b'|' | b'&' | b'"' | b'\'' | b'`')
+                || bytes.get(start..=end).is_some_and(|word| word.ends_with(b"<("))
+            {
                 break;
             }
             end += 1;
