@@ -32,7 +32,9 @@ const FRAMEWORKS: &[Framework] = &[
 
 /// The frameworks of the npm package's adapters. They are governed through `target/debug/lictor rpc`.
 const JAVASCRIPT: &str = "javascript";
-const JAVASCRIPT_PACKAGES: [&str; 3] = ["ai@6", "langchain@1.5.14", "@langchain/core@1"];
+/// All of them pinned: npm looks for ever for versions that suit each other when a newer one of theirs wants what is not there.
+const JAVASCRIPT_PACKAGES: [&str; 4] =
+    ["ai@6.0.322", "langchain@1.5.14", "@langchain/core@1.2.13", "@langchain/langgraph@1.4.13"];
 
 /// Runs the light ones.
 pub fn light() -> Result<()> {
