@@ -86,7 +86,7 @@ impl Agent {
         self.spec().name
     }
 
-    /// The tool through which it hands in an answer of a declared form, where it has one.
+    /// The tool with which it submits a structured final answer, if it has one.
     #[must_use]
     pub fn answers_by(self) -> Option<&'static str> {
         self.spec().answers_by
@@ -102,7 +102,7 @@ impl Agent {
         self.spec().state.iter().copied()
     }
 
-    /// The script in which it runs plugins, where that is a process of its own.
+    /// The script that hosts its plugins, if that is a separate process.
     #[must_use]
     pub fn plugin_host(self) -> Option<&'static str> {
         self.spec().plugin_host

@@ -14,7 +14,7 @@ pub struct Capabilities {
     pub ask: bool,
     /// A prompt can be refused.
     pub prompt: bool,
-    /// The model can be told something after a tool call.
+    /// The model can get feedback after a tool call.
     pub feedback: bool,
     /// The agent can be sent back when it wants to stop.
     pub stop: bool,
@@ -22,9 +22,9 @@ pub struct Capabilities {
     pub subagents: bool,
     /// A hook that fails in any way stops the call, because `lictor init` tells the agent so or because it always does.
     pub fails_closed: bool,
-    /// The agent says how a command ended, so that a rule can depend on its success.
+    /// The agent reports exit statuses, so that a rule can depend on success.
     pub exit_codes: bool,
-    /// The machine's settings can hold the hooks, out of reach of the person's account.
+    /// The hooks can be in the machine's settings, which the person's account cannot change.
     pub managed: bool,
 }
 
@@ -62,7 +62,7 @@ impl Agent {
         })
     }
 
-    /// Whether it can type into a command that runs already without a hook being told what.
+    /// Whether it can send input to a running command without a hook.
     #[must_use]
     pub fn types_unseen(self) -> bool {
         self.spec().types_unseen

@@ -4,7 +4,7 @@
 /// Whom a command is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// For everyone, agents included: it reads, or adds to the record what anybody may add.
+    /// For everyone, including agents: it reads, or adds records that anyone may add.
     Agents,
     /// For people: it decides, grants, lowers, configures or switches off.
     People,
@@ -53,7 +53,7 @@ pub const COMMANDS: &[(&str, Audience)] = &[
     ("mcp pins", Audience::People),
     ("mcp run", Audience::Internal),
     ("mcp scan", Audience::Agents),
-    // Starts programs, and answers whoever calls.
+    // Starts programs, and serves any client.
     ("mcp serve", Audience::People),
     ("replay", Audience::Agents),
     ("report", Audience::Agents),
@@ -86,9 +86,9 @@ pub const COMMANDS: &[(&str, Audience)] = &[
     ("wrong", Audience::People),
 ];
 
-/// Options that may stand before a subcommand, and whether a value follows.
+/// Options that may precede a subcommand, and whether a value follows.
 const GLOBAL: &[(&str, bool)] = &[("--json", false), ("--cwd", true)];
-/// Options that make the command say something about itself and do nothing.
+/// Options that only print information about the command.
 const ABOUT: &[&str] = &["-h", "--help", "-V", "--version"];
 
 /// The commands that are for people, as they are typed.
@@ -96,7 +96,7 @@ pub fn for_people() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().filter(|(_, audience)| *audience == Audience::People).map(|(words, _)| *words)
 }
 
-/// Whether an agent may run `lictor` with these arguments. `None` stands for one that is not known before it runs.
+/// Whether an agent may run `lictor` with these arguments. `None` is an argument that is unknown before it runs.
 #[must_use]
 pub fn is_for_agents<'a>(args: impl IntoIterator<Item = Option<&'a str>>) -> bool {
     let mut args = args.into_iter();

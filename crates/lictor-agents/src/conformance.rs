@@ -15,21 +15,21 @@ mod schema;
 pub use host::{Obeyed, obey};
 pub use schema::{Accepts, accepts, schema, valid};
 
-/// What is to be done, and what the `recommended` policy has to say about it.
+/// An action, and the expected decision of the `recommended` policy.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Intent {
     /// Its name.
     pub id: String,
-    /// What kind of thing: `bash`, `read`, `write`, ….
+    /// The kind of action: `bash`, `read`, `write`, ….
     pub deed: String,
-    /// What the answer has to be.
+    /// The expected reply.
     pub expect: Expect,
     /// The command, the path, ….
     #[serde(flatten)]
     pub values: BTreeMap<String, String>,
 }
 
-/// What an answer has to be.
+/// An expected reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expect {
@@ -41,16 +41,16 @@ pub enum Expect {
     Same,
 }
 
-/// What an agent sends to its hook.
+/// An agent's input to its hook.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sent {
-    /// The event, as it stands on the hook's command line.
+    /// The event, as on the hook's command line.
     pub event: String,
     /// The payload.
     pub payload: Map<String, Value>,
 }
 
-/// The intents and every agent's way to say them.
+/// The intents and their formats for every agent.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Conformance {
@@ -77,8 +77,8 @@ impl Conformance {
         serde_saphyr::from_str(include_str!("../tests/intents.yaml")).map_err(|error| error.to_string())
     }
 
-    /// What the agent sends for that intent, in a project at `cwd` of a person at home in `home`. `None` when its hooks
-    /// see no such tool.
+    /// The agent's input for this intent, in a project at `cwd` of a person with the home directory `home`.
+    /// `None` when its hooks see no such tool.
     #[must_use]
     pub fn send(&self, agent: Agent, intent: &Intent, cwd: &str, home: &str) -> Option<Sent> {
         let spelling = self.agents.get(agent.name())?;

@@ -48,8 +48,8 @@ impl Row {
     }
 }
 
-/// An event that nobody can name may be one that blocks. Exit code 2 with a reason on stderr stops the action on
-/// every agent that runs hooks as processes, and the OpenCode plugin obeys it too.
+/// An unknown event may be one that can block. Exit code 2 with a reason on stderr stops the action on every
+/// agent that runs hooks as processes, and the OpenCode plugin obeys it too.
 pub(crate) static UNKNOWN: Row = Row::new("", Moment::Unknown).blocks(BlockForm::ExitTwo);
 
 /// When in an agent's life an event comes.
@@ -81,7 +81,7 @@ pub enum Moment {
     Unknown,
 }
 
-/// How a block is written.
+/// The form of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockForm {
     /// Nothing can be stopped here: it already happened, or the agent ignores the answer.
@@ -110,12 +110,12 @@ pub(crate) enum BlockForm {
     FollowUp,
     /// No output, exit code 2, the reason on stderr.
     ExitTwo,
-    /// As [`BlockForm::PermissionDecision`] and as [`BlockForm::ExitTwo`] at once, for an agent that stops at the exit
-    /// code and takes the reason from the output if there is one.
+    /// As [`BlockForm::PermissionDecision`] and as [`BlockForm::ExitTwo`] at once, for an agent that stops on the
+    /// exit code and takes the reason from the output if there is one.
     PermissionDecisionExitTwo,
 }
 
-/// How a question to a person is written.
+/// The form of a question to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AskForm {
     /// The agent has no way to ask here.
@@ -128,10 +128,10 @@ pub(crate) enum AskForm {
     Permission,
 }
 
-/// How a remark for the agent is written.
+/// The form of a remark for the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TellForm {
-    /// The agent cannot be told anything here.
+    /// The agent accepts no message here.
     Impossible,
     /// `{"hookSpecificOutput": {"hookEventName", "additionalContext"}}`
     AdditionalContext,

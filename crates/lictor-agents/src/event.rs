@@ -9,9 +9,9 @@ use crate::tools::Tool;
 /// One event of one agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Where the answer goes: which agent, which event, which forms of answer it has.
+    /// The destination of the reply: the agent, the event, and its supported forms.
     pub slot: HookContext,
-    /// The session it happened in. A subagent has a session of its own.
+    /// The session it happened in. A subagent has its own session.
     pub session: Option<SessionKey>,
     /// The session that started this one.
     pub parent_session: Option<SessionKey>,
@@ -19,9 +19,9 @@ pub struct Event {
     pub actor: Actor,
     /// The directory that the agent is in. Empty when unknown.
     pub cwd: String,
-    /// The file that the agent keeps the conversation in, if it says so.
+    /// The agent's transcript file, if reported.
     pub transcript: Option<String>,
-    /// How freely the agent may act without asking, if it says so.
+    /// The agent's permission mode, if reported.
     pub permission_mode: Option<PermissionMode>,
     /// What happened.
     pub kind: EventKind,
@@ -36,7 +36,7 @@ pub enum EventKind {
     PermissionRequest(Action),
     /// A tool ran.
     PostTool(Action, Outcome),
-    /// A session begins or goes on.
+    /// A session begins or continues.
     SessionStart(SessionSource),
     /// A session is over; the agent's word for why.
     SessionEnd(String),
@@ -53,7 +53,7 @@ pub enum EventKind {
     SubagentStart {
         /// Its session.
         child: SessionKey,
-        /// What kind of subagent, in the agent's words.
+        /// The kind of subagent, as the agent names it.
         agent_type: Option<String>,
     },
     /// The context is about to be compacted.
@@ -67,7 +67,7 @@ pub enum EventKind {
 pub enum SessionSource {
     /// A new session.
     Startup,
-    /// An earlier session goes on: its state stays.
+    /// An earlier session continues: its state stays.
     Resume,
     /// The conversation was cleared.
     Clear,
@@ -92,7 +92,7 @@ impl SessionSource {
     }
 }
 
-/// How freely an agent acts.
+/// How much an agent may do without asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PermissionMode {
     /// Asks as configured.
@@ -103,7 +103,7 @@ pub enum PermissionMode {
     AcceptEdits,
     /// A classifier decides instead of a person.
     Auto,
-    /// Refuses whatever it would have to ask for.
+    /// Refuses every action that it would have to ask for.
     DontAsk,
     /// Asks for nothing.
     Bypass,
@@ -125,12 +125,12 @@ impl PermissionMode {
     }
 }
 
-/// What became of a tool call.
+/// The outcome of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// Whether it worked, as far as the agent says.
+    /// Whether it succeeded, as far as the agent reports it.
     pub status: Status,
-    /// What the tool gave back; its shape is the agent's affair.
+    /// The tool's result, in the agent's own format.
     pub output: Value,
 }
 
@@ -141,7 +141,7 @@ pub enum Status {
     Succeeded,
     /// It did not.
     Failed,
-    /// The agent does not say. Never counts as success.
+    /// Not reported. Never counts as success.
     Unknown,
 }
 
@@ -150,24 +150,24 @@ pub enum Status {
 pub struct Stop {
     /// A subagent rather than the main agent.
     pub subagent: bool,
-    /// The agent is already going on because a hook told it to.
+    /// The agent already continues because of a hook.
     pub hook_active: bool,
     /// Its last words.
     pub last_message: Option<String>,
-    /// Work that goes on in the background.
+    /// Work that runs in the background.
     pub background: Vec<String>,
-    /// A person or an error ended the turn: telling the agent to go on would be against their will.
+    /// A person or an error ended the turn: sending the agent back would override them.
     pub aborted: bool,
 }
 
-/// What two looks at one tool call have in common when they come through different hooks: another agent's
-/// spelling of tool names, tool-use ids and directories is left out.
+/// A digest that is equal for one tool call seen through different hooks: tool names, tool-use ids and
+/// directories are left out, because agents spell them differently.
 #[must_use]
 pub fn twin_digest(action: &Action) -> Digest {
     let session = action.session.as_ref().map(ToString::to_string).unwrap_or_default();
     let mut payload = action.payload.clone();
     payload.remove("timeout");
-    // Only where nothing else says what is done. The server's name is not always sent.
+    // Only if nothing else identifies the call. The server's name is not always sent.
     let tool = match action.kind {
         ActionKind::Tool => Tool::named(action.tool.strip_prefix("MCP:").unwrap_or(&action.tool)).name,
         _ => "",

@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 use crate::agent::Agent;
 use crate::install::{Form, Scope, Where};
 
-/// A file or a directory with all it holds. The last part of the path may begin with `*`.
+/// A file, or a directory with its contents. The last part of the path may begin with `*`.
 #[derive(Debug, Clone, Copy)]
 pub struct GoverningFile {
     /// Whom it counts for.
     pub scope: Scope,
-    /// Where its path begins.
+    /// The base of its path.
     pub at: At,
     /// The path from there.
     pub path: &'static str,
-    /// What it has to do with hooks.
+    /// Its role for hooks.
     pub(crate) role: Role,
     /// The agent keeps its state in it too, and does not work well where it cannot be written.
     pub keeps_state: bool,
-    /// What the agent writes into it at its very first start, and does not start without being able to.
+    /// What the agent writes into it at its first start, which fails without write access.
     pub at_first: Option<&'static str>,
 }
 
-/// Where the path of a governing file begins.
+/// The base of a governing file's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
     /// Any directory of the project: agents read settings from where they are started.
@@ -33,11 +33,11 @@ pub enum At {
     Home(HomeDir),
     /// The root of the file system, on the systems named.
     Machine(Os),
-    /// What an environment variable names; the path is below it, or empty when the variable names the file itself.
+    /// The value of an environment variable; the path is below it, or empty when the variable is the file itself.
     Variable(&'static str),
 }
 
-/// The system whose paths are meant. On every system all of them are protected.
+/// The operating system of the path. On every system all of them are protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Os {
     /// Linux and everything that is not macOS.
@@ -55,7 +55,7 @@ pub struct HomeDir {
     pub moved_by: &'static [(&'static str, &'static str)],
 }
 
-/// What a governing file has to do with hooks.
+/// The role of a governing file for hooks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Role {
     /// `lictor init` puts its hooks there.
@@ -68,7 +68,7 @@ pub(crate) enum Role {
     Read,
     /// An editor's settings, most of which govern nothing: counts while its text mentions hooks.
     MayMentionHooks,
-    /// A list of MCP servers: counts while Lictor stands before one of them.
+    /// A list of MCP servers: counts while Lictor wraps one of them.
     ListsServers,
 }
 
@@ -110,7 +110,7 @@ pub const fn mac(path: &'static str) -> GoverningFile {
     GoverningFile::new(Scope::Managed, At::Machine(Os::Mac), path)
 }
 
-/// What a variable names.
+/// The path in a variable.
 #[must_use]
 pub const fn named_by(scope: Scope, variable: &'static str, path: &'static str) -> GoverningFile {
     GoverningFile::new(scope, At::Variable(variable), path)
@@ -157,7 +157,7 @@ impl GoverningFile {
         matches!(self.role, Role::MayMentionHooks | Role::ListsServers)
     }
 
-    /// Whether Lictor's hooks may stand in it.
+    /// Whether Lictor's hooks may be in it.
     #[must_use]
     pub fn may_hold_hooks(&self) -> bool {
         matches!(self.role, Role::Installs(_) | Role::InstallsIfThere(_) | Role::Holds(_))
@@ -226,7 +226,7 @@ pub fn governing_files_of(agent: Agent) -> impl Iterator<Item = &'static Governi
     agent.spec().files.iter()
 }
 
-/// Where the hooks of an agent are installed in that scope, and how they stand there.
+/// Where the hooks of an agent are installed in that scope, and their layout there.
 pub(crate) fn installed_in(
     agent: Agent,
     scope: Scope,

@@ -23,7 +23,7 @@ pub enum Unreadable {
     /// A field has a type that was not expected.
     #[error("`{0}` of the event is not {1}")]
     WrongType(&'static str, &'static str),
-    /// The same thing is said twice under two names.
+    /// The same value occurs under two names.
     #[error("the event says both `{0}` and `{1}`")]
     Twice(&'static str, &'static str),
     /// A number that others are read as, too: a yes for one of them would count for all.
@@ -32,7 +32,7 @@ pub enum Unreadable {
     /// The session id is longer than ids are.
     #[error("the session id of the event is too long")]
     LongSessionId,
-    /// The event says it is one thing and was sent to the hook of another.
+    /// The event was sent to the hook of another event.
     #[error("the event calls itself `{0}` but came to the hook for `{1}`")]
     Mismatch(String, String),
     /// The event is not in the agent's contract.
@@ -107,7 +107,7 @@ impl Fields {
         }
     }
 
-    /// An object under one of these names, or text that holds one as JSON.
+    /// An object under one of these names, or JSON text of one.
     pub(crate) fn object_or_json(&self, names: &[&'static str]) -> Result<Option<Self>, Unreadable> {
         match self.get(names)? {
             Some((_, Value::String(text))) => Self::read(text.as_bytes()).map(Some),
@@ -132,7 +132,7 @@ impl Fields {
         self.0.values().all(lictor_core::strict::is_exact)
     }
 
-    /// Puts what stands under an agent's own name where all agents have it.
+    /// Moves a value from an agent's own field name to the common one.
     pub(crate) fn rename(&mut self, own: &str, common: &str) {
         if let Some(value) = self.0.remove(own) {
             self.0.insert(common.to_owned(), value);

@@ -26,7 +26,7 @@ pub use inspect::{Inspection, InstalledHook, Problem};
 pub use jsonc::NotJson;
 pub(crate) use layout::Form;
 
-/// The program's name: given instead of a path, hooks look for it where it is usually installed.
+/// The program's name: used instead of a path, hooks search for it in the usual places.
 pub const PROGRAM: &str = "lictor";
 
 /// Whose settings.
@@ -84,7 +84,7 @@ impl Where {
         self.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
-    /// Where something of an agent's is now. `None` for what another system or a variable that is not set names.
+    /// The current location of an agent's file. `None` for paths of another system or of an unset variable.
     pub(crate) fn path(&self, at: At, path: &str) -> Option<PathBuf> {
         let mut full = match at {
             At::Project => self.project.clone(),
@@ -125,7 +125,7 @@ pub enum NotEditable {
         /// Where it goes wrong.
         why: NotJson,
     },
-    /// Something else stands where hooks have to be.
+    /// There is something else in the place of the hooks.
     #[error("`{at}` in `{}` is not {expected}; correct it, then run this again", path.display())]
     WrongShape {
         /// The file.
@@ -154,7 +154,7 @@ pub struct Change {
     pub after: Option<String>,
 }
 
-/// What has to be remembered to undo an installation to the last byte.
+/// The data for undoing an installation byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Receipt {
     before: Option<String>,
@@ -162,7 +162,7 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// What the file said before, when nobody has changed it since; `Some(None)` when it was not there.
+    /// The original text, if the file was not changed since; `Some(None)` when it did not exist.
     #[must_use]
     pub fn before(&self, text: &str) -> Option<Option<&str>> {
         (Digest::of(text.as_bytes()) == self.after).then_some(self.before.as_deref())
@@ -182,7 +182,7 @@ impl Change {
         self.before == self.after
     }
 
-    /// What to keep for undoing this change. `None` when it removes the file.
+    /// The receipt for undoing this change. `None` when it removes the file.
     #[must_use]
     pub fn receipt(&self) -> Option<Receipt> {
         let after = Digest::of(self.after.as_deref()?.as_bytes());
@@ -264,7 +264,7 @@ impl Settings {
         Ok(self.change(before, after))
     }
 
-    /// What hooks are in the file and what is wrong with Lictor's.
+    /// The hooks in the file, and problems with Lictor's.
     #[must_use]
     pub fn inspect(&self, text: &str, binary: &Path) -> Inspection {
         match self.form {
@@ -272,7 +272,7 @@ impl Settings {
             Form::Toml(layout) => inspect::toml(self, layout, text, binary),
             Form::Plugin(template, _) => {
                 let wanted = |binary: &Path| self.plugin(template, Some(text), binary).ok();
-                // As `lictor init` writes it for this machine, or for everybody.
+                // As `lictor init` writes it for this machine, or for all machines.
                 let portable = wanted(Path::new(PROGRAM)).filter(|portable| portable == text);
                 inspect::plugin(self.agent, text, portable.or_else(|| wanted(binary)).as_deref())
             }
@@ -330,13 +330,13 @@ pub fn managed_only(agent: Agent) -> Option<(&'static Path, &'static str)> {
     agent.spec().managed_only.map(|(file, setting)| (Path::new(file), setting))
 }
 
-/// What a person has to do before the agent runs the hooks, and what its hooks do not see.
+/// Steps for a person before the agent runs the hooks, and limits of its hooks.
 #[must_use]
 pub fn advice(agent: Agent) -> &'static [&'static str] {
     agent.spec().advice
 }
 
-/// How long the agent waits for the hook of an event, as `init` installs it. `None` where it cannot be told how long.
+/// How long the agent waits for the hook of an event, as `init` installs it. `None` if the timeout cannot be set.
 #[must_use]
 pub fn timeout(agent: Agent, event: &str) -> Option<Duration> {
     if agent == Agent::Windsurf {
@@ -355,7 +355,7 @@ pub fn timeout(agent: Agent, event: &str) -> Option<Duration> {
     Some(Duration::from_secs(seconds.into()))
 }
 
-/// Whether a plugin was made from the template, by whatever version: both begin with the same words.
+/// Whether a plugin was made from the template, by any version: both have the same beginning.
 fn is_ours(template: &str, text: &str) -> bool {
     template.split_once(':').is_some_and(|(start, _)| text.starts_with(start))
 }

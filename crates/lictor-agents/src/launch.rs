@@ -12,18 +12,18 @@ use crate::files::{GoverningFile, governing_files};
 pub struct Launch {
     /// Programs by which it is started.
     pub programs: &'static [&'static str],
-    /// Packages that hold it, as `npx`, `uvx` and their like name them.
+    /// Its packages, as `npx`, `uvx` and similar tools name them.
     pub packages: &'static [&'static str],
-    /// What lets it act without being asked about, or without its hooks.
+    /// Flags and variables with which it acts without asking, or without its hooks.
     pub unchecked: &'static [Unchecked],
-    /// Libraries that start it, with the call that does. What they start reads no settings of its own accord.
+    /// Libraries that start it, with the call that does. The started agent does not read settings by default.
     pub libraries: &'static [(&'static str, &'static str)],
     /// The words that start it, where the program has the name of others too. Any words when there are none.
     pub tasks: &'static [&'static str],
     /// Subcommands of two words that write something for programmers and start no agent.
     pub generators: &'static [(&'static str, &'static str)],
-    /// Subcommands, the second word empty where there is none, with which it acts for whoever talks to it: what it is told to do
-    /// passes no hook, or comes with settings of its own.
+    /// Subcommands, the second word empty where there is none, with which it serves other clients: their requests
+    /// pass no hook, or bring their own settings.
     pub serves: &'static [(&'static str, &'static str)],
 }
 
@@ -85,7 +85,7 @@ pub const MANAGING: &[&str] = &[
     "extension",
     "models",
 ];
-/// Words behind those that change something.
+/// Words after those that change something.
 pub const CHANGING: &[&str] = &[
     "add",
     "install",
@@ -104,7 +104,7 @@ pub const CHANGING: &[&str] = &[
     "import",
     "marketplace",
 ];
-/// What a `config` subcommand must not be told to change, in lower case.
+/// Settings that a `config` subcommand must not change, in lower case.
 pub const GOVERNING_SETTINGS: &[&str] = &["hook", "permission", "approval", "sandbox", "trust"];
 
 const YOLO: &[Unchecked] = &[
@@ -165,7 +165,7 @@ const OTHERS: &[Launch] = &[
         unchecked: &[Unchecked::Option("full"), Unchecked::Option("auto-exec")],
         ..Launch::NONE
     },
-    // Between editors and an agent: the libraries they are made of read no settings of their own accord.
+    // Adapters between editors and an agent: their libraries read no settings by default.
     Launch {
         programs: &["claude-code-acp", "claude-agent-acp", "codex-acp"],
         packages: &[
@@ -216,14 +216,14 @@ pub fn agent_of(program: &str) -> Option<Agent> {
     Agent::ALL.into_iter().find(starts)
 }
 
-/// The program that a package's name stands for, when it holds an agent.
+/// The program of a package, if it is an agent.
 #[must_use]
 pub fn by_package(package: &str) -> Option<&'static str> {
     let launch = launches().find(|launch| launch.packages.contains(&package))?;
     launch.programs.first().copied()
 }
 
-/// Whether the name is that of a directory in which some agent keeps settings and hooks of its own.
+/// Whether the name is that of a directory in which an agent stores its settings and hooks.
 #[must_use]
 pub fn is_agent_directory(name: &str) -> bool {
     Agent::ALL.into_iter().any(|agent| agent.spec().directory == Some(name))

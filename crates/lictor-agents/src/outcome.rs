@@ -28,7 +28,7 @@ fn said(error: &Value) -> bool {
 }
 
 pub(crate) fn status(spec: &AgentSpec, output: &Value, action: &Action) -> Status {
-    // Some agents send the result as text that holds JSON.
+    // Some agents send the result as JSON text.
     let unpacked = output.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
     let output = unpacked.as_ref().unwrap_or(output);
     let yes = |name: &str| output.get(name).and_then(Value::as_bool).unwrap_or(false);
@@ -56,7 +56,7 @@ fn exit_code(output: &Value) -> Option<i64> {
         .or_else(|| told(output, "text_result_for_llm", "<exited with exit code ", ">"))
 }
 
-/// The last line of that form: the agent writes its own line after whatever the command printed.
+/// The last line of that form: the agent appends its own line to the command's output.
 fn told(output: &Value, field: &str, before: &str, after: &str) -> Option<i64> {
     let text = output.get(field)?.as_str()?;
     let line = text.lines().rev().find_map(|line| line.trim().strip_prefix(before)?.strip_suffix(after))?;

@@ -14,7 +14,7 @@ use crate::reply::{Block, HookContext, Reply};
 use crate::spec::AgentSpec;
 use crate::tools::{self, Tool};
 
-/// What the hook process knows besides its input.
+/// The environment of the hook process.
 #[derive(Debug, Clone, Default)]
 pub struct HookEnv {
     /// The directory that the hook process runs in.
@@ -49,7 +49,7 @@ impl HookEnv {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{why}")]
 pub struct NotUnderstood {
-    /// Where the answer goes.
+    /// The destination of the reply.
     pub slot: HookContext,
     /// What is wrong.
     pub why: Unreadable,
@@ -89,8 +89,8 @@ pub fn parse(agent: Agent, hint: Option<&str>, stdin: &[u8], env: &HookEnv) -> R
     read(&mut slot, &fields, env).map_err(|why| NotUnderstood { slot, why })
 }
 
-/// The payload's own word counts; the command line's word is for agents that do not say. When both speak they
-/// must mean the same moment, or one of them is not to be trusted.
+/// The payload's event name counts; the command line's is for agents that do not send one. If both are present
+/// they must agree, or the input is not trusted.
 fn which_event(
     spec: &AgentSpec,
     hint: Option<&str>,
@@ -201,7 +201,7 @@ impl<'a> Context<'a> {
         Ok(SessionKey { agent: self.actor.agent.clone(), id: id.to_owned() })
     }
 
-    /// Subagents share their root's session id, so theirs is made of both.
+    /// Subagents share their root's session id, so theirs combines both.
     pub(crate) fn child_key(&self, root: &str, id: &str) -> Result<SessionKey, Unreadable> {
         self.key(&format!("{root}/{id}"))
     }
@@ -223,7 +223,7 @@ impl<'a> Context<'a> {
         action.parent_session = self.parent_session.clone();
         action.tool_use_id = id.map(str::to_owned);
         action.actor = self.actor.clone();
-        // A command may say that it runs elsewhere than the session is.
+        // A command may have another directory than the session.
         let elsewhere = match action.kind {
             ActionKind::Bash => action.payload.remove("cwd"),
             _ => None,
@@ -286,7 +286,7 @@ fn stop(context: &Context<'_>, fields: &Fields) -> Result<Stop, Unreadable> {
     })
 }
 
-/// Work that is said to go on, one line each. Its shape is not promised, so nothing here is an error.
+/// Reported background work, one line each. Its format is not specified, so nothing here is an error.
 fn background(fields: &Fields) -> Vec<String> {
     let Some(tasks) = fields.0.get("background_tasks").and_then(Value::as_array) else { return Vec::new() };
     let text = |task: &Value, name: &str| task.get(name).and_then(Value::as_str).map(str::to_owned);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::agent::Agent;
 use crate::contract::{self, AskForm, BlockForm, Moment, Row, TellForm};
 
-/// Where an answer goes. Comes from parsing, so it always names an event of the agent's own contract.
+/// The destination of a reply. Comes from parsing, so it always names an event of the agent's own contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HookContext {
     pub(crate) agent: Agent,
@@ -16,7 +16,7 @@ pub struct HookContext {
 }
 
 impl HookContext {
-    /// Where an answer to the hook of that agent and event goes as long as nothing of the event itself has been read.
+    /// The destination of a reply for this agent and event before the event itself is parsed.
     #[must_use]
     pub fn hinted(agent: Agent, event: Option<&str>) -> Self {
         let row = event.and_then(|name| agent.spec().row(name)).unwrap_or(&contract::UNKNOWN);
@@ -72,8 +72,8 @@ impl HookContext {
         self.row.tell != TellForm::Impossible
     }
 
-    /// Cursor runs Claude Code's hooks, and which of the two forms it reads from them is not documented; exit code 2
-    /// is, and means no.
+    /// Cursor runs Claude Code's hooks, and which of the two forms it reads from them is not documented; exit
+    /// code 2 is, and means a refusal.
     fn foreign_to_cursor(&self) -> bool {
         self.agent == Agent::Cursor && self.through != Agent::Cursor
     }
@@ -102,11 +102,11 @@ pub fn slots(agent: Agent) -> impl Iterator<Item = HookContext> {
 /// What Lictor answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// No objection and nothing to say. Never "allow": that would skip the agent's own questions.
+    /// No objection and no message. Never "allow": that would skip the agent's own questions.
     Silence,
     /// A remark for the agent.
     Tell(String),
-    /// A person has to say yes.
+    /// A person has to approve.
     Ask(Ask),
     /// No.
     Block(Block),
@@ -117,11 +117,11 @@ pub enum Reply {
 pub struct Ask {
     /// What the person has to know, one message per open point.
     pub messages: Vec<String>,
-    /// The answer where nobody can be asked: it names the pending approval.
+    /// The reply if nobody can be asked: it names the pending approval.
     pub otherwise: Block,
 }
 
-/// A refusal. At the moment an agent wants to stop: it has to go on.
+/// A refusal. For a stop event: the agent has to continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     /// Why.
@@ -132,7 +132,7 @@ pub struct Block {
     pub id: Option<String>,
 }
 
-/// What the hook process writes and how it ends.
+/// The output and exit code of the hook process.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rendered {
     /// One JSON object, or nothing.
@@ -193,7 +193,7 @@ fn ask(slot: &HookContext, question: &Ask) -> Rendered {
 fn block(slot: &HookContext, refusal: &Block) -> Rendered {
     let text = refusal.text(slot.moment());
     match slot.block_form() {
-        // The tool already ran, or nothing listens: the most that can be done is to say it.
+        // The tool already ran, or a block is not supported: only a message is possible.
         BlockForm::Impossible => tell(slot, &text),
         BlockForm::PermissionDecision => {
             specific(slot, json!({"permissionDecision": "deny", "permissionDecisionReason": text}))
@@ -221,7 +221,7 @@ fn block(slot: &HookContext, refusal: &Block) -> Rendered {
 }
 
 impl Block {
-    /// What the agent reads: why, how to go on, where to find out more. Never blank.
+    /// The message for the agent: reason, fix, and where to find details. Never blank.
     fn text(&self, moment: Moment) -> String {
         let opening = match moment {
             Moment::Stop | Moment::SubagentStop => "Not done yet",
@@ -247,8 +247,8 @@ fn or(text: &str, otherwise: &str) -> String {
     if text.is_empty() { otherwise.to_owned() } else { text }
 }
 
-/// Bounded, without white space at the ends and without characters that control a terminal, hide or reorder text: it is
-/// shown there. Parts of emoji stay.
+/// Bounded, without white space at the ends and without characters that control a terminal, hide or reorder text,
+/// because it is displayed on a terminal. Parts of emoji stay.
 fn clean(text: &str, longest: usize) -> String {
     let stays = |c: char| matches!(c, '\n' | '\t' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}') || !is_deceptive(c);
     text.trim().chars().take(longest).map(|c| if stays(c) { c } else { ' ' }).collect()

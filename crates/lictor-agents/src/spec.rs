@@ -19,37 +19,37 @@ pub(crate) struct AgentSpec {
     pub(crate) name: &'static str,
     pub(crate) events: &'static [Row],
     pub(crate) tools: &'static [ToolRow],
-    /// What the payload calls its event, if it says so.
+    /// The event name in the payload, if there is one.
     pub(crate) event_name: fn(&Fields) -> Result<Option<&str>, Unreadable>,
     /// The session's id.
     pub(crate) session: fn(&Fields) -> Result<Option<&str>, Unreadable>,
     /// Turns one event of this agent into what happened. Most agents use [`crate::parse::common`].
     pub(crate) read: fn(&Context<'_>, &Fields) -> Result<EventKind, Unreadable>,
-    /// Whether the event after a shell command says that the command succeeded, rather than that it ended.
+    /// Whether the event after a shell command means success, rather than just its end.
     pub(crate) post_means_success: bool,
-    /// The tool through which it hands in an answer of a declared form.
+    /// The tool with which it submits a structured final answer.
     pub(crate) answers_by: Option<&'static str>,
     /// Whether the event after a shell command carries its exit code.
     pub(crate) tells_exit_codes: bool,
     /// Whether a person will see a question that the hook asks in this mode.
     pub(crate) person_present: fn(Option<&PermissionMode>, &HookEnv) -> bool,
-    /// What it wants before it runs hooks at all.
+    /// The trust that it requires before it runs hooks.
     pub(crate) trust: Trust,
     /// Whether it runs hooks in the person's own shell, which may not be a POSIX one.
     pub(crate) any_shell: bool,
-    /// Whether a hook that fails stops the call without the agent being told so.
+    /// Whether a failed hook stops the call by default.
     pub(crate) fails_closed: bool,
-    /// Whether the call goes through when the hook does not answer in time, although the agent was told to stop it.
+    /// Whether the call proceeds when the hook times out, even if the agent is set to fail closed.
     pub(crate) leaks: bool,
-    /// Whether it can type into a command that runs already without a hook being told what.
+    /// Whether it can send input to a running command without a hook.
     pub(crate) types_unseen: bool,
     /// Whether its hooks do not see what the agents do that it starts.
     pub(crate) delegates_unseen: bool,
-    /// The script in which it runs plugins, where that is a process of its own that the agent starts.
+    /// The script that hosts its plugins, if that is a separate process that the agent starts.
     pub(crate) plugin_host: Option<&'static str>,
     /// Where it reads hooks, permissions and trust from.
     pub(crate) files: &'static [GoverningFile],
-    /// Where it is told of MCP servers.
+    /// Its settings files for MCP servers.
     pub(crate) servers: &'static [ServerFile],
     /// The file and the setting by which the machine's owner switches all hooks off but those of the machine.
     pub(crate) managed_only: Option<(&'static str, &'static str)>,
@@ -59,18 +59,18 @@ pub(crate) struct AgentSpec {
     pub(crate) traces: &'static [(At, &'static str)],
     /// The directory, in a project or at home, that is its own.
     pub(crate) directory: Option<&'static str>,
-    /// Where else below the home directory it keeps its conversations.
+    /// Other directories of its conversations below the home directory.
     pub(crate) state: &'static [&'static str],
     /// Programs, besides those of `launch`, that show on the search path that a person has it.
     pub(crate) editors: &'static [&'static str],
-    /// How it is started from a command line, where that starts an agent and not an editor.
+    /// How it is started from a command line, if that starts an agent and not an editor.
     pub(crate) launch: Option<Launch>,
-    /// What a person has to do before it runs the hooks, and what its hooks do not see.
+    /// Steps for a person before it runs the hooks, and limits of its hooks.
     pub(crate) advice: &'static [&'static str],
 }
 
 impl AgentSpec {
-    /// The shape that Claude Code began, with nobody there to ask.
+    /// Claude Code's hook format, without questions to a person.
     pub(crate) const fn like_claude(
         name: &'static str,
         events: &'static [Row],

@@ -8,10 +8,10 @@ use crate::input::{Fields, Unreadable, missing};
 mod command;
 mod files;
 
-/// A tool's name and what its input looks like.
+/// A tool's name and the format of its input.
 pub(crate) type ToolRow = (&'static str, Shape);
 
-/// What the input of a tool looks like, and so what the tool does.
+/// The format of a tool's input, which determines its effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Runs a shell command given as text.
@@ -26,7 +26,7 @@ pub(crate) enum Shape {
     Read,
     /// Reads the files of a list.
     ReadMany,
-    /// Looks into a directory: lists it, or searches what its files say.
+    /// Reads a directory: lists it, or searches its files.
     Search,
     /// Finds files by a pattern of names.
     Glob,
@@ -36,7 +36,7 @@ pub(crate) enum Shape {
     Edit,
     /// Changes the files of a list.
     WriteMany,
-    /// Changes files as a patch says.
+    /// Applies a patch.
     Patch,
     /// Removes a file.
     Delete,
@@ -81,7 +81,7 @@ pub(crate) struct Tool<'a> {
 }
 
 impl<'a> Tool<'a> {
-    /// A tool of the agent's own, or one whose name says which server it comes from: `mcp__server__tool`.
+    /// A tool of the agent itself, or of a server, as in its name: `mcp__server__tool`.
     pub(crate) fn named(name: &'a str) -> Self {
         match name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
             Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {
@@ -91,7 +91,7 @@ impl<'a> Tool<'a> {
         }
     }
 
-    /// One spelling for a server's tool whatever the agent calls it, so that one policy fits all agents.
+    /// One spelling for a server's tool in all agents, so that one policy applies to all.
     pub(crate) fn full_name(&self) -> String {
         match self.server {
             Some(server) => format!("mcp__{server}__{}", self.name),
@@ -113,8 +113,8 @@ pub(crate) fn translate(table: &[ToolRow], tool: Tool<'_>, input: Fields) -> Res
     Ok((kind, payload))
 }
 
-/// What a tool was given beside what its kind of action is described by: a flag that nobody here knows may be the one
-/// that matters, so it is part of what is judged, asked about and allowed. Words that only describe the call are not.
+/// Input fields beyond those of the action kind: an unknown flag may be relevant, so it is part of what is
+/// judged, shown and approved. Fields that only describe the call are not.
 ///
 /// Where an agent sends the call inside of the event itself, the event's own fields are not told from the call's.
 fn unnamed(input: &Fields) -> Payload {
@@ -284,7 +284,7 @@ fn todo(mut input: Fields) -> Payload {
     input.0
 }
 
-/// Whether a path stands for itself, whatever the directory: on either family of systems, or at somebody's home.
+/// Whether a path does not depend on the directory: absolute on Unix or Windows, or in a home directory.
 pub(crate) fn is_rooted(path: &str) -> bool {
     path.starts_with(['/', '\\', '~']) || path.chars().nth(1) == Some(':')
 }

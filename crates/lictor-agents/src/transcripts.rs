@@ -26,7 +26,7 @@ use crate::agent::Agent;
 use crate::input::Fields;
 use crate::tools::{self, Tool};
 
-/// How deep transcripts lie below the directory that an agent keeps them in.
+/// The maximum depth of transcripts below an agent's directory.
 const DEPTH: usize = 6;
 /// The largest file that is read as one piece; larger ones in that form count as damaged.
 const WHOLE: u64 = 64 * 1024 * 1024;
@@ -58,7 +58,7 @@ pub struct Transcript {
     pub changed: Option<SystemTime>,
 }
 
-/// What reading came to.
+/// The counts of a transcript.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Tool calls.
@@ -82,7 +82,7 @@ pub struct Homes {
     pub copilot: Option<PathBuf>,
 }
 
-/// How one agent's transcripts are found and read.
+/// How one agent's transcripts are found and parsed.
 struct Kept {
     agent: Agent,
     /// Where they are.
@@ -92,7 +92,7 @@ struct Kept {
     read: fn(&Path, &mut Reader, Each<'_>) -> io::Result<()>,
 }
 
-/// Whoever is told of entries, and may have heard enough.
+/// The callback for entries, which may stop the iteration.
 type Each<'a> = &'a mut dyn FnMut(Entry) -> ControlFlow<()>;
 
 const KEPT: [&Kept; 6] =
@@ -112,11 +112,11 @@ pub fn find(homes: &Homes) -> Vec<Transcript> {
     found
 }
 
-/// Every transcript in and below a directory, or that one file. Whose it is is told by its form.
+/// Every transcript in and below a directory, or that one file. The agent is detected by its format.
 #[must_use]
 pub fn find_in(path: &Path) -> Vec<Transcript> {
     let mut found = Vec::new();
-    // A whole home directory may be meant.
+    // The path may be a whole home directory.
     walk(path, 2 * DEPTH, &mut |path| {
         if let Some(agent) = source::whose(path) {
             found.extend(transcript(agent, path));
@@ -146,15 +146,15 @@ fn walk(path: &Path, depth: usize, each: &mut dyn FnMut(&Path)) {
 }
 
 impl Transcript {
-    /// What the transcripts of one session have in common: some agents keep a file for each subagent or each part of a
-    /// message. Told by the beginning of the file; one that names no session stands for itself.
+    /// The group of transcripts of one session: some agents store a file for each subagent or each part of a
+    /// message. Derived from the beginning of the file; a file without a session is its own group.
     #[must_use]
     pub fn session_group(&self) -> String {
         let named = source::first_session(&self.path);
         named.unwrap_or_else(|| self.path.to_string_lossy().into_owned())
     }
 
-    /// Tells `each` what the transcript holds, in order, until it has heard enough.
+    /// Calls `each` with the entries of the transcript, in order, until it stops.
     ///
     /// # Errors
     /// When the file cannot be read at all.
@@ -168,7 +168,7 @@ impl Transcript {
     }
 }
 
-/// What a transcript has said so far about the calls that follow.
+/// The context of a transcript for the following calls.
 struct Reader {
     agent: Agent,
     session: String,
@@ -183,7 +183,7 @@ impl Reader {
         Self { agent, session: name, cwd: "/".to_owned(), at: Timestamp(0), tally: Tally::default() }
     }
 
-    /// Takes over what an entry says about session, place and time; what it does not say stays.
+    /// Updates session, directory and time from an entry; absent fields keep their values.
     fn note(&mut self, session: Option<&Value>, cwd: Option<&Value>, at: Option<&Value>) {
         let text = |value: Option<&Value>| {
             value.and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)

@@ -12,7 +12,7 @@ use crate::agent::Agent;
 use crate::files::At;
 use crate::install::{Scope, Where};
 
-/// How an agent is told that hooks may run.
+/// How an agent records that hooks may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
     /// It asks a person before a session begins, or not at all.
@@ -26,7 +26,7 @@ pub enum Trust {
 /// A hook as an agent lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedHook {
-    /// What the agent calls it in its record.
+    /// Its key in the agent's record.
     pub key: String,
     /// The command line.
     pub command: String,
@@ -37,7 +37,7 @@ pub struct ListedHook {
 }
 
 impl Agent {
-    /// How it is told that hooks may run.
+    /// How it records that hooks may run.
     #[must_use]
     pub fn trust(self) -> Trust {
         self.spec().trust
@@ -57,7 +57,7 @@ impl Trust {
     }
 }
 
-/// Whether a record of folders says that hooks run in this one: it is listed, or lies in one that is.
+/// Whether a record of folders trusts this one: it is listed, or is inside a listed one.
 #[must_use]
 pub fn is_trusted_folder(record: Option<&str>, folder: &Path) -> bool {
     let Some(Value::Object(folders)) = record.and_then(|text| serde_json::from_str(text).ok()) else {
@@ -70,7 +70,7 @@ pub fn is_trusted_folder(record: Option<&str>, folder: &Path) -> bool {
         };
         folder.starts_with(path).then(|| (path.components().count(), level != "DO_NOT_TRUST"))
     });
-    // The nearest folder that says anything counts.
+    // The nearest listed folder counts.
     said.max().is_some_and(|(_, trusted)| trusted)
 }
 
@@ -85,7 +85,7 @@ pub fn with_folder(record: Option<&str>, folder: &Path) -> Option<String> {
     Some(format!("{}\n", serde_json::to_string_pretty(&folders).ok()?))
 }
 
-/// The record without that folder; `None` when it says nothing else.
+/// The record without that folder; `None` when it becomes empty.
 ///
 /// # Errors
 /// When it is no record that can be changed.
@@ -120,7 +120,7 @@ pub fn with_hashes(record: &str, hooks: &[ListedHook]) -> String {
     })
 }
 
-/// The record without the hashes of hooks that stand in this file.
+/// The record without the hashes of hooks in this file.
 #[must_use]
 pub fn without_hooks_of(record: &str, file: &Path) -> String {
     let start = header(&format!("{}:", file.to_string_lossy()));

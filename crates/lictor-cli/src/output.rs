@@ -106,12 +106,12 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// What the codes that [`Style`] paints with begin with until they are written. The number is drawn for each process, so that
-/// text of others cannot hold it: colours of theirs are not taken for Lictor's own.
+/// The internal prefix of [`Style`]'s colour codes until they are written. The number is random for each process,
+/// so that foreign text cannot contain it: foreign colours are not mistaken for Lictor's own.
 static OWN: LazyLock<String> =
     LazyLock::new(|| format!("\u{1b}{}", RandomState::new().build_hasher().finish()));
 
-/// The colours that [`Style`] paints with, behind their beginning.
+/// The colour codes of [`Style`], after their prefix.
 const PAINTS: [&str; 6] = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
 
 /// Text that is safe for a terminal: text from agents cannot move the cursor, hide or reorder anything. Commands

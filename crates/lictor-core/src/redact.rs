@@ -227,7 +227,7 @@ const FIELDS: [&str; 13] = [
     "session_cookie",
 ];
 
-/// Names of fields that hold a user and a password.
+/// Names of fields with a user and a password.
 const PAIR_FIELDS: [&str; 3] = ["auth", "basicauth", "basic_auth"];
 
 /// Whether a field name indicates a secret. `pwd` may be a directory.
@@ -243,10 +243,10 @@ fn is_secret(key: &str, item: &Json, named_so: bool, redactor: &dyn Redact) -> b
 
 /// The field beside the name, in lists of variables and headers: `{"name": "TOKEN", "value": "x"}`.
 const VALUE: &str = "value";
-/// What is typed into a field.
+/// The field with text that is typed into a form.
 const TYPED: &str = "text";
 
-/// What such an object calls the name: of a variable, of a header, of a field on a page.
+/// The keys of the name in such an object: of a variable, of a header, of a field on a page.
 const NAMED_BY: [&str; 5] = ["name", "key", "element", "label", "field"];
 
 fn is_named_as_secret(map: &Map<String, Json>) -> bool {
@@ -284,12 +284,12 @@ fn words_of_a_command(map: &mut Map<String, Json>, redactor: &dyn Redact) {
     }
 }
 
-/// The line of a program whose name is not known, with these words.
+/// The command line of an unknown program with these words.
 fn line_of(words: &[&str]) -> String {
     format!("run {}", words.join(" "))
 }
 
-/// Words that an agent hands over one by one are those of a line: `["--token", "x"]`.
+/// A list of words from an agent is treated as a command line: `["--token", "x"]`.
 fn words_of_a_list(items: &mut [Json], redactor: &dyn Redact) {
     let words: Option<Vec<&str>> = items.iter().map(Json::as_str).collect();
     let Some(line) = words.filter(|words| words.len() > 1).map(|words| line_of(&words)) else { return };
@@ -301,7 +301,7 @@ fn words_of_a_list(items: &mut [Json], redactor: &dyn Redact) {
     }
 }
 
-/// `{"auth": ["user", "x"]}`: the second of a pair that logs in.
+/// `{"auth": ["user", "x"]}`: the second item of a login pair.
 fn second_of_a_pair<'a>(key: &str, item: &'a Json, redactor: &dyn Redact) -> Option<&'a str> {
     let logs_in = PAIR_FIELDS.iter().any(|name| key.eq_ignore_ascii_case(name));
     match item.as_array().filter(|_| logs_in).map(Vec::as_slice) {

@@ -96,7 +96,7 @@ impl Claim {
         Ok(self)
     }
 
-    /// The same in the words that a finding has already. A rationale is added where it has none.
+    /// The same with the existing text of a finding. A rationale is added if it has none.
     #[must_use]
     pub(crate) fn in_words_of(mut self, known: &Finding) -> Self {
         self.title.clone_from(&known.title);

@@ -74,7 +74,7 @@ pub struct Recorded {
     pub open: bool,
     /// The recorded level: higher than the claim's if the claim was not allowed to lower it.
     pub level: Level,
-    /// Whether title or rationale of a known finding were claimed to be others, and stay as they were.
+    /// Whether the claim had another title or rationale than the known finding, which keeps its own.
     pub words_kept: bool,
 }
 
@@ -178,7 +178,7 @@ impl<'a> Ledger<'a> {
         let claim = &claim.clone().redacted(self.redactor);
         let (id, old) = self.place(tx, plan, claim)?;
         let may_lower = |old: &Finding| speaker == Speaker::Reviewer && old.agent == claim.agent();
-        // Whoever can put a finding into other words can make it look harmless to the person who reads it.
+        // Rewording a finding could make it look harmless to its reader.
         let known = old.as_ref().filter(|_| speaker == Speaker::Anybody);
         let words_kept = known.is_some_and(|old| says_otherwise(old, claim));
         let claim = &known.map_or_else(|| claim.clone(), |old| claim.clone().in_words_of(old));
@@ -489,7 +489,7 @@ impl<'a> Ledger<'a> {
     }
 }
 
-/// Whether a claim puts a finding into other words than it has. A rationale may be added where there was none.
+/// Whether a claim has another text than the finding. A rationale may be added if there was none.
 fn says_otherwise(old: &Finding, claim: &Claim) -> bool {
     let rationale = claim.rationale();
     claim.title() != old.title

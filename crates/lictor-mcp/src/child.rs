@@ -14,7 +14,7 @@ use crate::hub::Upstream;
 use crate::message::Message;
 use crate::queue::Lines;
 
-/// What a server may know of the process that starts it. More is named with `--env`.
+/// The environment variables that a server inherits. More can be named with `--env`.
 const ENVIRONMENT: [&str; 9] =
     ["PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "LOGNAME", "SHELL"];
 /// The most files a server may have open.
@@ -32,7 +32,7 @@ pub struct ServerCommand {
     pub argv: Vec<OsString>,
     /// Variables that it gets besides the usual ones.
     pub env: Vec<OsString>,
-    /// Variables that it gets with values of their own.
+    /// Variables with explicit values.
     pub settings: Vec<(OsString, OsString)>,
     /// A program that becomes the server after [`confine`], with its first arguments; empty: the server is started itself.
     pub through: Vec<OsString>,
@@ -56,7 +56,7 @@ pub enum StartError {
     Start {
         /// The program.
         program: String,
-        /// What the system says.
+        /// The system error.
         source: io::Error,
     },
     /// Its streams broke.
@@ -68,12 +68,12 @@ pub enum StartError {
 pub(crate) struct ChildServer {
     input: Lines,
     process: Arc<Process>,
-    /// How long it may take to end after its input has; without one, as long as it likes.
+    /// How long it may take to exit after its input ends; unlimited if `None`.
     grace: Option<Duration>,
 }
 
 impl ChildServer {
-    /// One that is ended when it does not end by itself: nobody else would.
+    /// A server that is killed if it does not exit by itself.
     pub(crate) fn ended_within(self, grace: Duration) -> Self {
         Self { grace: Some(grace), ..self }
     }
@@ -234,7 +234,7 @@ pub(crate) fn end(child: &mut Child, process: &Process) -> Result<ExitStatus, St
     Ok(child.wait()?)
 }
 
-/// Ends a server that has been looked at.
+/// Ends a server after a scan.
 pub(crate) fn end_scanned(child: &mut Child) {
     let process = Process::of(child);
     let _ = end(child, &process);

@@ -62,9 +62,9 @@ pub struct Gateway {
     present: HashSet<String>,
     /// The pins could not be used when the server was last asked what it has.
     unpinned: bool,
-    /// What the server said instead of which tools it has.
+    /// The server's error response to the tool list.
     no_tools: Option<Message>,
-    /// The names of servers that agents are told of, once they have been looked up.
+    /// The names of servers in agents' settings, loaded lazily.
     configured: Option<Vec<String>>,
     /// The sessions of the agent that has started this proxy, as its hooks tell of them.
     above: SessionsAbove,
@@ -73,9 +73,9 @@ pub struct Gateway {
     /// Tasks that judged calls have made.
     tasks: HashSet<String>,
     state: Listing,
-    /// What the client said at the start about what it shows to people. Later revisions say so with every request.
+    /// The client's UI capabilities from the handshake. Later revisions send them with every request.
     shows: Option<Value>,
-    /// Questions of which the client has been given the address of the page.
+    /// Questions for which the client has got the page's URL.
     shown: HashSet<String>,
     /// Number of the next request of our own.
     next: u64,
@@ -96,13 +96,13 @@ enum Waiting {
     List(List, bool),
     /// A list that the gateway asked for, with what earlier pages had.
     Own(List, Vec<Vec<Value>>),
-    /// What the server says about itself.
+    /// The server's description of itself.
     About,
-    /// Something that is looked through and handed back.
+    /// A response that is checked and forwarded.
     Other,
 }
 
-/// How many calls that hooks have judged are remembered: more than wait for their outcome in all sessions of an agent.
+/// How many calls judged by hooks are remembered: more than can be waiting in all sessions of an agent.
 const COME_KEPT: usize = 1_024;
 
 /// Requests of clients that only carry the protocol along.
@@ -117,7 +117,7 @@ const PASSED: [&str; 6] = [
 
 const UNKNOWN_METHOD: i64 = -32601;
 
-/// What the protocol has for headers that do not say what the body says.
+/// The protocol's error code for headers that do not match the body.
 const HEADER_MISMATCH: i64 = -32020;
 
 impl Gateway {
@@ -170,7 +170,7 @@ impl Gateway {
                 self.sent_on(&id, message, Waiting::About)
             }
             "server/discover" => self.sent_on(&id, message, Waiting::About),
-            // What the pins say shows when the server has said what it has.
+            // The pins are checked once the server has listed its definitions.
             "tools/call" | "prompts/get" | "completion/complete" | "resources/read"
                 if self.state != Listing::Known =>
             {
@@ -213,7 +213,7 @@ impl Gateway {
             (Some(method), None) => {
                 if matches!(method, "notifications/tools/list_changed" | "notifications/prompts/list_changed")
                 {
-                    // What was listed before says nothing about the next call.
+                    // The earlier list is not valid for the next call.
                     self.state = Listing::Unknown;
                 }
                 vec![Out::Client(message)]
@@ -226,7 +226,7 @@ impl Gateway {
         }
     }
 
-    /// The server has sent a line that could be read in more than one way. Whoever waits for it is told, not left waiting.
+    /// The server has sent an ambiguous line. The waiting client gets an error.
     pub fn misread(&mut self, line: &[u8]) -> Vec<Out> {
         let id = id_in(line).filter(|id| self.waiting.contains_key(&id.to_string()));
         let (Some(id), Err(why)) = (id, Message::parse(line)) else { return Vec::new() };
@@ -271,7 +271,8 @@ impl Gateway {
         vec![Out::Server(message)]
     }
 
-    /// Calls wait until the definitions of the server are known: a call must not outrun the look at what it calls.
+    /// Calls wait until the definitions of the server are known: a call must not be forwarded before its
+    /// definition is checked.
     fn hold(&mut self, message: Message) -> Vec<Out> {
         let meta = own_meta(&message);
         self.held.push(message);
@@ -309,7 +310,7 @@ impl Gateway {
         Out::Server(request)
     }
 
-    /// An id that nobody uses.
+    /// An unused id.
     fn own_id(&mut self) -> String {
         loop {
             let id = format!("lictor-{}", self.next);
@@ -338,8 +339,8 @@ impl Gateway {
         action
     }
 
-    /// The same call as a hook of the agent has judged it, if one has: it counts there and once. Each judged call stands
-    /// for one that comes through here, so that a second one without a hook counts as one of its own.
+    /// The judgement of a hook for the same call, if there is one: the call counts there, once. Each judgement
+    /// matches one call here, so a second call without a hook counts separately.
     fn judged_by_hook(&mut self, action: &Action) -> Option<Action> {
         let sessions = self.above.look(self.runtime.project());
         let (come, engine) = (&self.come, self.runtime.engine());
@@ -360,7 +361,7 @@ impl Gateway {
         self.runtime.evaluate_with(action, self.mode(concern))
     }
 
-    /// What would be said, without counting or recording it as done.
+    /// A dry run of the decision.
     fn looked_at(&self, action: &Action, concern: &Concern) -> Evaluation {
         self.runtime.evaluate_with(action, Mode { dry: true, ..self.mode(concern) })
     }
@@ -377,8 +378,8 @@ impl Gateway {
     }
 }
 
-/// What our own questions say about the client, where its call says so: its revision, and that it can do nothing, since it
-/// does not see them.
+/// The metadata of our own requests, if the client's call has metadata: its revision, and no capabilities,
+/// because the client does not see them.
 fn own_meta(call: &Message) -> Option<Value> {
     call.meta(VERSION).map(|version| json!({VERSION: version, CAPABILITIES: {}}))
 }

@@ -10,12 +10,12 @@ use serde_json::Value;
 use crate::gateway::{Gateway, Out};
 use crate::message::Message;
 
-/// How often it is looked whether a person has answered.
+/// The polling interval for a person's answer.
 const EVERY: Duration = Duration::from_millis(50);
 
 /// A server, wherever it runs.
 pub trait Upstream: Send + Sync {
-    /// Sends it a message after those before, without waiting for it. Answers come to its [`Inbox`].
+    /// Queues a message for it, without waiting. Responses come to its [`Inbox`].
     ///
     /// # Errors
     /// When it cannot be reached any more.
@@ -38,9 +38,9 @@ pub trait Upstream: Send + Sync {
     }
 }
 
-/// Where what a server says goes.
+/// Receives a server's messages.
 pub trait Inbox: Send + Sync {
-    /// A message of the server. False when nobody wants more.
+    /// A message of the server. False to stop.
     fn receive(&self, message: Message, via: &Via) -> bool;
 
     /// Something of the server that is no message, or could be read in more than one way.
@@ -50,7 +50,7 @@ pub trait Inbox: Send + Sync {
     fn ended(&self);
 }
 
-/// What is known of where a server's message came from.
+/// The origin of a server's message.
 #[derive(Debug, Clone, Default)]
 pub struct Via {
     /// The request on whose own stream it came.
@@ -72,13 +72,13 @@ pub(crate) trait Outlet: Send + Sync {
 
 pub(crate) struct Hub<O> {
     gateway: Mutex<Gateway>,
-    /// Told when a call begins to wait for a person.
+    /// Notified when a call begins to wait for a person.
     asking: Condvar,
     pub(crate) outlet: O,
 }
 
 impl<O: Outlet> Hub<O> {
-    /// With an outlet that gets the place for what the server says.
+    /// With an outlet that gets the inbox for the server's messages.
     pub(crate) fn connected(gateway: Gateway, outlet: impl FnOnce(Arc<dyn Inbox>) -> O) -> Arc<Self>
     where
         O: 'static,
@@ -109,7 +109,7 @@ impl<O: Outlet> Hub<O> {
         out.into_iter().all(|out| self.outlet.put(&out, via).is_ok())
     }
 
-    /// Looks for people's answers while somebody is asked, as long as `wanted` says so.
+    /// Polls for people's answers while a question is pending, as long as `wanted` returns true.
     pub(crate) fn watch(&self, wanted: impl Fn() -> bool) {
         let mut gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
         while wanted() {
@@ -127,7 +127,7 @@ impl<O: Outlet> Hub<O> {
         }
     }
 
-    /// Wakes the thread that watches, so that it can see that nobody wants it any more.
+    /// Wakes the thread that watches, so that it can end.
     pub(crate) fn wake(&self) {
         let _gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
         self.asking.notify_all();

@@ -14,7 +14,7 @@ use crate::package::{Package, version_of_program};
 pub struct Identity {
     /// Without any version.
     base: String,
-    /// With what the command line says about the version, where it says something.
+    /// The version on the command line, if there is one.
     written: Option<String>,
     source: Source,
     /// The server's group of processes.

@@ -36,10 +36,10 @@ const CANONICAL: [&str; 20] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message(pub(crate) Map<String, Value>, pub(crate) Option<Vec<(String, String)>>);
 
-/// Where revisions without a handshake say which revision a client speaks.
+/// The metadata key of the client's revision, in revisions without a handshake.
 pub(crate) const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// Where the same revisions say what a client can do.
+/// The metadata key of the client's capabilities, in the same revisions.
 pub(crate) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// Why a line is not a message.
@@ -54,7 +54,7 @@ pub enum Malformed {
     /// Neither a request, a notification nor a response of JSON-RPC 2.0.
     #[error("the message is not JSON-RPC 2.0: {0}")]
     NotJsonRpc(&'static str),
-    /// A key that some servers take for another one.
+    /// A key that some servers treat as another one.
     #[error("the key `{0}` is another spelling of `{1}`")]
     Spelling(String, &'static str),
     /// Longer than anything that is judged.
@@ -156,14 +156,14 @@ impl Message {
         self
     }
 
-    /// Whether it says itself which revision its client speaks, and what that client can do.
+    /// Whether it contains its client's revision and capabilities.
     #[must_use]
     pub fn stands_alone(&self) -> bool {
         self.meta(VERSION).is_some()
     }
 
-    /// The answer to a request that does not say what its client speaks and can do. Each request says both, unless the
-    /// client has said so in a handshake (`opened`).
+    /// The error response to a request without its client's revision and capabilities. Each request must contain
+    /// both, unless there was a handshake (`opened`).
     #[must_use]
     pub fn refused_without_metadata(&self, opened: bool) -> Option<Self> {
         let id = self.method().and(self.id())?;
@@ -178,7 +178,7 @@ impl Message {
         Some(Self::error(id, INVALID_PARAMS, &told))
     }
 
-    /// The line that is sent on: what was judged, written anew.
+    /// The line that is forwarded: the judged message, serialised again.
     #[must_use]
     pub fn to_line(&self) -> String {
         let mut line = Value::Object(self.0.clone()).to_string();
@@ -205,7 +205,7 @@ impl Message {
     }
 }
 
-/// The id in a line that is no message: whoever waits under it is answered. None where the line has several.
+/// The id in a line that is no message: the waiting client gets an error. `None` if the line has several.
 pub(crate) fn id_in(line: &[u8]) -> Option<Value> {
     let (mut depth, mut rest, mut found) = (0_usize, line, None);
     while let Some((first, after)) = rest.split_first() {
@@ -239,7 +239,7 @@ pub(crate) fn id_in(line: &[u8]) -> Option<Value> {
     found
 }
 
-/// Where what follows an opening quote ends: behind the closing one.
+/// The end of a string after its opening quote: after the closing one.
 fn end_of_text(text: &[u8]) -> usize {
     let mut escaped = false;
     let closes = |byte: &u8| {
@@ -266,8 +266,8 @@ fn check_envelope(fields: &Map<String, Value>) -> Result<(), Malformed> {
     if !fields.get("id").is_none_or(is_id) {
         return Err(Malformed::NotJsonRpc("`id` is neither a text nor a whole number"));
     }
-    // The protocol has no requests without an id, and no notifications that are spelled like requests: whoever runs one
-    // anyway would run what nobody has judged.
+    // The protocol has no requests without an id, and no notifications that are spelled like requests: a server
+    // that accepts one would run an unjudged request.
     if let Some(method) = fields.get("method").and_then(Value::as_str) {
         match fields.get("id") {
             Some(Value::Null) => return Err(Malformed::NotJsonRpc("`id` is null")),

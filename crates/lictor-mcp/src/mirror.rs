@@ -9,7 +9,7 @@ use crate::message::{Message, VERSION};
 
 const OPENING: &str = "=?base64?";
 const CLOSING: &str = "?=";
-/// How the header of a tool's argument begins.
+/// The prefix of the header of a tool's argument.
 pub const PARAM: &str = "mcp-param-";
 /// The key by which a definition asks for a header.
 const ASKED: &str = "x-mcp-header";
@@ -103,7 +103,7 @@ pub(crate) fn of_arguments(declared: &[Argument], arguments: &Map<String, Value>
     headers
 }
 
-/// Whether what a client sent as headers of arguments says what the arguments say. Headers that nobody declared are ignored.
+/// Whether a client's argument headers match the arguments. Undeclared headers are ignored.
 pub(crate) fn agree(
     declared: &[Argument],
     arguments: &Map<String, Value>,
@@ -133,7 +133,7 @@ fn same(due: &str, sent: &str) -> bool {
         || matches!((due.parse::<i64>(), sent.parse::<f64>()), (Ok(due), Ok(sent)) if due as f64 == sent)
 }
 
-/// Whether the headers of a request say what its body says. `header` gives each that stands there once.
+/// Whether the headers of a request match its body. `header` returns each header that occurs once.
 ///
 /// # Errors
 /// With what does not agree.

@@ -182,7 +182,7 @@ fn pypi_spec(spec: &str) -> Option<(String, Option<String>)> {
     (named && known && !elsewhere).then(|| (name.to_owned(), exact))
 }
 
-/// Whether it is one version, with at least so many numbers, and no range or tag.
+/// Whether it is an exact version, with at least this many numbers, and not a range or tag.
 fn is_exact(wanted: &str, numbers: usize) -> bool {
     let usable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '!' | '_');
     let is_number = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());

@@ -42,10 +42,10 @@ pub struct Server {
 pub struct Item {
     /// As it was first seen or last accepted.
     pub accepted: Value,
-    /// Whether a person has looked at it.
+    /// Whether a person has reviewed it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reviewed: bool,
-    /// Whether it should be looked at.
+    /// Whether it should be reviewed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suspicious: bool,
     /// Why it should be.
@@ -67,7 +67,7 @@ pub enum PinError {
     Io {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system error.
         source: io::Error,
     },
     /// The file is damaged.
@@ -80,7 +80,7 @@ pub enum PinError {
     },
 }
 
-/// How a definition stands to its pin.
+/// How a definition relates to its pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// Never seen before: it is pinned as it is.
@@ -164,7 +164,7 @@ impl Pins {
     }
 }
 
-/// What speaks against a definition.
+/// Reasons against a definition.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Doubts {
     /// In words.
@@ -173,10 +173,10 @@ pub(crate) struct Doubts {
     pub(crate) renamed_from: Option<String>,
 }
 
-/// What came of a look at a definition.
+/// The result of checking a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// How it stands to its pin.
+    /// How it relates to its pin.
     pub(crate) standing: Standing,
     /// Whether a person has accepted it as it is.
     pub(crate) reviewed: bool,
@@ -186,7 +186,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Whether it has changed to what nobody has seen yet.
+    /// Whether it has changed to an unseen definition.
     pub(crate) fn is_change(self) -> bool {
         self.is_news && self.standing == Standing::Changed
     }
@@ -198,7 +198,7 @@ impl Seen {
 }
 
 impl Item {
-    /// Whether a person should look at it.
+    /// Whether a person should review it.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.changed.is_some() || self.suspicious && !self.reviewed
@@ -210,7 +210,7 @@ impl Server {
     pub(crate) fn see(&mut self, key: &str, definition: &Value, doubts: &Doubts) -> Seen {
         let definition = without_volatile(definition);
         let suspicious = !doubts.reasons.is_empty();
-        // What a version adds is part of what a person accepts with it.
+        // Accepting a version includes its new definitions.
         let held = self.is_held();
         let Some(item) = self.items.get_mut(key) else {
             let (accepted, changed) = if held { (Value::Null, Some(definition)) } else { (definition, None) };
@@ -240,17 +240,17 @@ impl Server {
         self.accepted(PACKAGE)?.get("package")?.as_str()
     }
 
-    /// Whether a person has nothing to look at in a definition that is pinned.
+    /// Whether a pinned definition needs no review.
     pub(crate) fn is_settled(&self, key: &str) -> bool {
         self.items.get(key).is_some_and(|item| !item.is_open())
     }
 
-    /// Whether it runs in a version that nobody has accepted, while another one is known.
+    /// Whether it runs in a version that was not accepted, while another one is known.
     pub(crate) fn is_held(&self) -> bool {
         self.items.get(PACKAGE).is_some_and(|package| package.changed.is_some())
     }
 
-    /// The keys of what has changed, and of what is suspicious as it is, that a person has not looked at.
+    /// The keys of changed and of suspicious definitions that need review.
     #[must_use]
     pub fn open(&self) -> (Vec<&str>, Vec<&str>) {
         let keys = |changed: bool| {
@@ -268,7 +268,7 @@ impl Server {
         self.items.get(key).map(|item| &item.accepted)
     }
 
-    /// Accepts what has changed or is suspicious: a person has looked at it. Gives how many definitions that were.
+    /// Accepts changed or suspicious definitions after a person's review. Returns how many there were.
     pub fn accept(&mut self, only: Option<&str>) -> usize {
         let chosen = self.items.iter_mut().filter(|(key, _)| only.is_none_or(|only| *key == only));
         let mut accepted = 0;
@@ -287,8 +287,8 @@ impl Server {
 pub(crate) const PACKAGE: &str = "server/package";
 
 impl Pinned {
-    /// The pins of the server that runs. Those of a version that is not known yet begin as those of a known one, so that
-    /// what is different shows, and are held back as a whole until a person accepts the version.
+    /// The pins of the server that runs. Those of a version that is not known yet begin as those of a known one,
+    /// so that differences are visible, and are held back as a whole until a person accepts the version.
     pub(crate) fn of(&mut self, running: &Running, name: &str) -> &mut Server {
         let key = running.key();
         if !self.servers.contains_key(&key) {
@@ -305,7 +305,7 @@ impl Pinned {
 
     fn begun_for(&mut self, running: &Running) -> Server {
         if running.has_version() {
-            // What was pinned before its version was known is taken for this version.
+            // Pins from before the version was known are assigned to this version.
             let unversioned = running
                 .keys_without_version()
                 .find(|key| self.servers.get(*key).is_some_and(|server| !server.has_package()));
@@ -322,7 +322,7 @@ impl Pinned {
     }
 }
 
-/// The numbers of a version, by which later ones are told from earlier ones.
+/// The numbers of a version, for ordering.
 fn numbers(version: &str) -> Vec<u64> {
     version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
 }

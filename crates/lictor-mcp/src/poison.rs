@@ -13,14 +13,14 @@ use serde_json::Value;
 
 pub(crate) use names::{Others, full_name_in, looks_like};
 
-/// What is suspicious about a text.
+/// A suspicion about a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Suspicion {
     /// Characters that people do not see and models read.
     HiddenCharacters,
     /// Markup that is not shown.
     HiddenMarkup,
-    /// It tells the model to keep something from the person, or to forget what it was told.
+    /// It tells the model to keep something from the person, or to ignore its instructions.
     Secrecy,
     /// It tells the model how to use something else than this tool.
     OtherTools(String),
@@ -30,16 +30,16 @@ pub enum Suspicion {
     EncodedPayload,
     /// An address that is made to carry data away.
     CarryingAddress,
-    /// It tells the model to take something private to an address, or to run what an address gives.
+    /// It tells the model to send private data to a URL, or to run code from a URL.
     OrderToAddress,
-    /// A name that is taken for another one.
+    /// A name that imitates another one.
     LooksLike(String),
     /// The name of another server's tool.
     SameName(String),
 }
 
 impl Suspicion {
-    /// Whether nothing harmless looks like this.
+    /// Whether it cannot be harmless.
     #[must_use]
     pub fn is_certain(&self) -> bool {
         matches!(self, Self::HiddenCharacters)
@@ -72,11 +72,11 @@ impl Suspicion {
 pub enum Origin {
     /// A definition, or a server's instructions: written for the model.
     Definition,
-    /// What a tool, a prompt or a resource gave: may be any file or page.
+    /// The result of a tool, a prompt or a resource: may be any file or page.
     Result,
 }
 
-/// What is suspicious about all texts in a value, each kind once.
+/// The suspicions about all texts in a value, each kind once.
 #[must_use]
 pub fn suspicions(value: &Value, origin: Origin) -> Vec<Suspicion> {
     let mut found = Vec::new();

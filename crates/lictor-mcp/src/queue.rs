@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Bytes that may wait before whoever writes has to wait too. One message more than that is always taken.
+/// The maximum queued bytes before the producer has to wait. One message beyond that is always accepted.
 const MOST_WAITING: usize = 4 * 1024 * 1024;
 
 /// Lines for one reader.
@@ -37,7 +37,7 @@ impl Lines {
         lines
     }
 
-    /// Puts a line behind the others. Does not wait.
+    /// Appends a line. Does not wait.
     pub(crate) fn put(&self, line: String) -> io::Result<()> {
         let mut state = self.state();
         if state.closed || state.over {

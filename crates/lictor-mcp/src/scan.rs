@@ -17,7 +17,7 @@ use crate::poison::{self, Origin, Others, Suspicion};
 pub struct Scan {
     /// The names of its tools.
     pub tools: Vec<String>,
-    /// What should be looked at, by the name of the definition.
+    /// Suspicions, by the name of the definition.
     pub findings: Vec<(String, Suspicion)>,
     definitions: Vec<(String, Value)>,
 }
@@ -42,7 +42,7 @@ pub fn scan(server: &ServerCommand, patience: Duration) -> Result<Scan, StartErr
     Ok(scan)
 }
 
-/// Looks at servers beside each other: what one says about another's tools, and names that are the same or look alike.
+/// Compares servers with each other: mentions of another's tools, and names that are equal or similar.
 pub fn compare(scans: &mut [(String, Scan)]) {
     let all = scans.to_vec();
     for (server, scan) in scans {
@@ -130,7 +130,7 @@ impl Asked {
     }
 }
 
-/// What the server says, read by a thread of its own so that waiting for it ends in time.
+/// The server's messages, read by a separate thread so that waiting can time out.
 fn answers(of_server: ChildStdout) -> Receiver<Message> {
     let (sender, answers) = channel();
     thread::spawn(move || {

@@ -9,7 +9,7 @@ use lictor::store::RecordKey;
 use lictor_core::Digest;
 use serde::{Deserialize, Serialize};
 
-/// What the text begins with, so that it is told from the states of servers.
+/// The prefix that distinguishes it from states of servers.
 const MARK: &str = "lictor1.";
 const PURPOSE: &str = "mcp.request-state";
 /// How long a question in a client's form can be answered.
@@ -19,7 +19,7 @@ pub(crate) const LASTS_MS: i64 = 10 * 60 * 1000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct State {
-    /// The approval that was asked for; none for a round that a server began without a state of its own.
+    /// The approval that was asked for; `None` for a round that a server began without its own state.
     pub(crate) approval: Option<String>,
     /// The action that it is about.
     pub(crate) action: Digest,
@@ -85,7 +85,7 @@ impl Sealer {
         format!("{MARK}{hex}.{seal}")
     }
 
-    /// What was sealed, when it counts for this action now. It does not count again.
+    /// The sealed state, if it is valid for this action now. It is valid once.
     pub(crate) fn open(&mut self, text: &str, action: &Digest, now: Timestamp) -> Result<State, BadState> {
         let (hex, seal) =
             text.strip_prefix(MARK).and_then(|rest| rest.rsplit_once('.')).ok_or(BadState::Altered)?;

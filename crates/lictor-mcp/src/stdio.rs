@@ -17,13 +17,13 @@ use crate::queue::Lines;
 
 /// How long a server may take to end after its client has gone; some ignore the end of their input.
 const GRACE: Duration = Duration::from_secs(10);
-/// How long it may take to tell a server that its client has gone.
+/// The timeout for telling a server that its client has gone.
 const LEAVING: Duration = Duration::from_secs(2);
 
-/// What clients may ask before either side knows which revision the other speaks.
+/// Methods that clients may call before the revision is agreed.
 const BEFORE: [&str; 2] = ["ping", "server/discover"];
 
-/// Runs a server behind a gateway until the client or the server ends. Gives how the server ended.
+/// Runs a server behind a gateway until the client or the server ends. Returns how the server ended.
 ///
 /// # Errors
 /// When the server cannot be started.
@@ -51,7 +51,7 @@ fn run_for(
     let upstream = started.upstream.ended_within(grace);
     let hub = hub(gateway, |_| Box::new(upstream), answers);
     let clients = Arc::clone(&hub);
-    // Ends with the process: a client that says nothing more must not keep a server's end from being told.
+    // Ends with the process: a silent client must not delay reporting the server's end.
     thread::spawn(move || {
         pump_client(client, &clients);
         clients.outlet.to_server.close();
@@ -62,8 +62,8 @@ fn run_for(
     ended
 }
 
-/// The same for a server that is reached in another way, until the client ends. `connect` gets the place for what the
-/// server says.
+/// The same for a server with another transport, until the client ends. `connect` gets the inbox for the server's
+/// messages.
 pub fn run_upstream(
     gateway: Gateway,
     connect: impl FnOnce(Arc<dyn Inbox>) -> Box<dyn Upstream>,
@@ -76,7 +76,7 @@ pub fn run_upstream(
     hub.outlet.to_client.finish();
 }
 
-/// The gateway between a client's standard output and a server; a thread looks for people's answers.
+/// The gateway between a client's standard output and a server; a thread polls for people's answers.
 fn hub(
     gateway: Gateway,
     connect: impl FnOnce(Arc<dyn Inbox>) -> Box<dyn Upstream>,
@@ -115,7 +115,8 @@ fn pump_client(lines: impl Read, hub: &Hub<Streams>) {
     let mut opened = false;
     let answer = |message: Message| hub.outlet.put(&Out::Client(message), &Via::default()).is_ok();
     each_line(lines, |line, rest| {
-        // Whoever sends more than is read waits, as without Lictor; and is judged only when it goes on.
+        // A client that sends faster than the server reads has to wait, as without Lictor; its next message is
+        // judged only then.
         hub.outlet.to_server.wait_for_room();
         hub.outlet.to_client.wait_for_room();
         let cut = is_cut(line);
@@ -138,8 +139,9 @@ fn pump_client(lines: impl Read, hub: &Hub<Streams>) {
     });
 }
 
-/// The same for the server. What cannot be understood is not passed on in part. Whoever waits for a line that is too long is
-/// told; where it does not say who that is, nothing comes after it: somebody would wait for ever.
+/// The same for the server. Invalid lines are not forwarded in part. The client that waits for a too long line
+/// gets an error; if the line does not show whose it is, the connection ends, because a client would wait
+/// forever.
 pub(crate) fn pump_server(lines: impl Read, inbox: &dyn Inbox) {
     each_line(lines, |line, rest| {
         let told = match Message::parse(line) {
@@ -168,7 +170,7 @@ fn each_line(lines: impl Read, mut each: impl FnMut(&[u8], &mut dyn BufRead) -> 
     }
 }
 
-/// Reads on to the end of a line that nobody wants.
+/// Skips the rest of a line.
 fn skip_line(lines: &mut dyn BufRead) -> io::Result<()> {
     loop {
         let buffer = lines.fill_buf()?;

@@ -23,7 +23,7 @@ const MOST_KEPT: usize = 256;
 const MOST_STREAMS: usize = 8;
 /// How long a server may take to end after its session has.
 const GRACE: Duration = Duration::from_secs(5);
-/// Where notifications say which subscription they belong to.
+/// The metadata key of a notification's subscription.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// Something for a client.
@@ -40,16 +40,16 @@ pub struct Delivery {
 /// Takes what is for one client. False when the client has gone or is too slow.
 pub type Sink = Box<dyn Fn(Delivery) -> bool + Send>;
 
-/// What a client has in its hand while a request is under way.
+/// A handle of a client's running request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket(u64);
 
-/// Whether clients keep a session, in which servers can speak without being asked.
+/// Whether clients have a session, in which servers can send requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clients {
     /// One client with a session.
     One,
-    /// Any number, and each request stands for itself.
+    /// Any number, with independent requests.
     Many,
 }
 
@@ -67,7 +67,7 @@ struct Board {
 
 #[derive(Default)]
 struct Waiting {
-    /// By the number that stands for the client's id.
+    /// By the number that replaces the client's id.
     requests: BTreeMap<u64, Request>,
     /// Take what belongs to no request: each message goes to the newest that is there.
     standing: Vec<(Ticket, Sink)>,
@@ -88,7 +88,7 @@ impl std::fmt::Debug for Switch {
 }
 
 impl Switch {
-    /// Before a server that `connect` reaches; it gets the place for what the server says.
+    /// For a server that `connect` opens; it gets the inbox for the server's messages.
     pub fn new(
         gateway: Gateway,
         clients: Clients,
@@ -144,7 +144,7 @@ impl Switch {
         Ok(switch)
     }
 
-    /// A request of a client. What comes of it goes to the sink.
+    /// A request of a client. Its responses go to the sink.
     pub fn ask(&self, mut message: Message, sink: Sink) -> Ticket {
         let ticket = self.hub.outlet.enter(&mut message, sink);
         if self.is_over() {
@@ -171,7 +171,7 @@ impl Switch {
         true
     }
 
-    /// Nobody waits for it any more, so it is cancelled; nothing happens when it is over.
+    /// The client no longer waits for it, so it is cancelled; no effect if it has finished.
     pub fn drop_request(&self, ticket: Ticket) {
         if self.hub.outlet.state().requests.remove(&ticket.0).is_none() {
             return;
@@ -349,7 +349,8 @@ impl Waiting {
         Some((number, message))
     }
 
-    /// The request that a message without an address can only belong to. With many clients it is nobody's when two wait.
+    /// The request that a message without an address can only belong to. With many clients it is ambiguous if two
+    /// wait.
     fn only(&self, clients: Clients) -> Option<u64> {
         match clients {
             Clients::One if self.standing.is_empty() => self.requests.keys().next_back().copied(),

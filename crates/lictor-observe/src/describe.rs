@@ -22,7 +22,7 @@ use serde::Deserialize;
 /// Text of a description.
 pub type Text = Cow<'static, str>;
 
-/// What one kind of tool does.
+/// The effects of one kind of tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tool {
     /// Names of the server, globs among them; empty for an agent's own tools.
@@ -38,15 +38,15 @@ pub struct Tool {
 pub enum Act {
     /// A field holds SQL.
     Sql(Text),
-    /// A field holds a shell command.
+    /// A field contains a shell command.
     Command(Text),
-    /// A field holds code of a language.
+    /// A field contains code of a language.
     Code(Text, Text),
-    /// A field holds an address that is fetched.
+    /// A field contains a URL that is fetched.
     Fetches(Text),
-    /// A field holds an address that something is sent to.
+    /// A field contains a URL that data is sent to.
     Posts(Text),
-    /// A field holds paths that are touched like this.
+    /// A field contains paths with this access.
     File(How, Text),
     /// A deed in the words of the policy catalogue.
     Deed(Text, Text, Option<Text>),
@@ -56,16 +56,16 @@ pub enum Act {
     Publishes,
     /// A secret is shown.
     Reveals,
-    /// A task is submitted; a field holds its type.
+    /// A task is submitted; a field contains its type.
     Task(Text),
 }
 
-/// How a file is touched.
+/// The kind of access to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
     /// Its content is read.
     Reads,
-    /// Its name or what is in a directory is looked at.
+    /// Its name or a directory listing is read.
     Lists,
     /// It is written as a whole.
     Writes,
@@ -192,7 +192,7 @@ impl Source {
         Ok(acts)
     }
 
-    /// The field that holds the type of the task, where the tool submits one.
+    /// The field with the type of the task, if the tool submits one.
     fn task(&self) -> Result<Option<&str>, String> {
         match (self.kind.as_deref(), self.task_type.as_deref()) {
             (Some("submit_task"), Some(field)) => Ok(Some(field)),

@@ -7,14 +7,14 @@ use lictor_core::{Action, ActionKind, Facts};
 use crate::git;
 use crate::observer::Observer;
 
-/// Larger files are not looked into: every edit of them would be slow.
+/// Larger files are not read: every edit of them would be slow.
 const MOST_BYTES: usize = 1024 * 1024;
-/// More files than one edit changes; what comes after is not looked at.
+/// The maximum number of files per edit; further ones are ignored.
 const MOST_FILES: usize = 32;
 
-/// What a session has made of files.
+/// A session's own edits.
 pub trait OwnEdits: Send + Sync {
-    /// The contents of a file that nobody else has changed since the first of them, the newest last.
+    /// The contents of a file that only the session has changed since the first of them, newest last.
     fn contents(&self, path: &str) -> Vec<Blob>;
 }
 
@@ -28,8 +28,8 @@ impl OwnEdits for NoEdits {
     }
 }
 
-/// What the files of the project hold now that a tool edits, as far as version control can put them back. What a command
-/// does to files is not looked at: it may take long, and others work meanwhile.
+/// The current contents of project files that a tool edits, as far as version control can restore them. Files
+/// that a command changes are not tracked: it may take long, and other processes may change them meanwhile.
 #[must_use]
 pub fn edited(action: &Action, facts: &Facts, observer: &dyn Observer) -> Vec<FileState> {
     if action.kind != ActionKind::Write {
@@ -56,7 +56,7 @@ fn changes(access: Access) -> bool {
     matches!(access, Access::Write | Access::Modify | Access::Append | Access::Empty)
 }
 
-/// A file under its own name: behind a link, git would put back the link.
+/// A file under its own name: for a link, git would restore the link.
 fn is_known_file(place: &Place) -> bool {
     let file = matches!(place.existence, Existence::File | Existence::EmptyFile | Existence::Missing);
     file && place.in_project.is_some() && place.real.is_none() && !place.glob && !place.malformed

@@ -27,7 +27,7 @@ use crate::place::{Looker, Names, remarkable, tidy};
 use crate::project::Project;
 use crate::zone::is_at_or_below;
 
-/// What an action would really do. Total: what cannot be worked out is said to be opaque.
+/// The facts of an action. Total: what cannot be determined is reported as opaque.
 #[must_use]
 pub fn facts(action: &Action, project: &Project, observer: &dyn Observer) -> Facts {
     facts_after(action, project, observer, &NoEdits)
@@ -73,8 +73,8 @@ pub fn facts_after(
     facts
 }
 
-/// What is not there yet and what the action itself makes is its own to delete. Something that the action moves may end
-/// up there too, so that nothing is said then.
+/// The action may delete files that do not exist yet and that it creates itself. If the action also moves files
+/// there, this exemption does not apply.
 fn drop_own_scratch(facts: &mut Facts) {
     let moves = facts.files().any(|(access, _)| access == Access::MoveAway);
     let mut made: Vec<String> = Vec::new();
@@ -89,7 +89,7 @@ fn drop_own_scratch(facts: &mut Facts) {
                 made.push(target.path.clone());
                 true
             }
-            // A directory right below the root is the system's, whoever writes into it.
+            // A directory directly below the root belongs to the system, whatever writes into it.
             Access::Delete | Access::Destroy => {
                 let own = |path: &String| {
                     let holds = target.path.matches('/').count() > 1 && is_at_or_below(path, &target.path);
@@ -102,10 +102,10 @@ fn drop_own_scratch(facts: &mut Facts) {
     });
 }
 
-/// Larger files have no known content; whoever needs it must treat them as changed.
+/// Larger files have no known content; callers must treat them as changed.
 const MAX_CONTENT: usize = 32 * 1024 * 1024;
 
-/// Fills in what files hold that the action reads or writes.
+/// Fills in the content digests of files that the action reads or writes.
 fn look_inside(facts: &mut Facts, observer: &dyn Observer) {
     for effect in &mut facts.effects {
         let Effect::File { access, target, recursive: false, .. } = effect else { continue };
@@ -124,12 +124,12 @@ struct Touch<'a> {
     recursive: bool,
     /// The command that does it.
     by: Option<u32>,
-    /// What is known of the list of names that the place comes from.
+    /// What is known about the list of names that the place comes from.
     names: Option<Names<'a>>,
 }
 
 impl Looker<'_> {
-    /// Adds what the shell reader found, with every operand looked at.
+    /// Adds the effects from the shell analysis, with every operand resolved.
     fn add(&self, facts: &mut Facts, reading: Reading) {
         facts.opaque.extend(reading.opaque);
         let from = facts.effects.len();
@@ -165,7 +165,7 @@ impl Looker<'_> {
                 return;
             }
         }
-        // Whoever opens the record in code can write it.
+        // Code that opens the record can write it.
         let record = mention.done == Done::Changed
             || governing_file::is_state(&place.path, self.project, self.observer);
         let is_told = |facts: &Facts| {
@@ -211,7 +211,7 @@ impl Looker<'_> {
                 let replaced = self.replaced(access, &place, arrives);
                 let recursive = recursive && replaced == access;
                 let access = replaced;
-                // Nothing is written to a directory itself: it stands for some file in it.
+                // A directory itself is not written: it represents some file in it.
                 let inside = place.existence == Existence::Directory
                     && !recursive
                     && matches!(access, Access::Write | Access::Modify | Access::Empty | Access::Append);
@@ -231,7 +231,8 @@ impl Looker<'_> {
                     .map(|incoming| created(self, &target, &place, access, (incoming, facts)))
                     .unwrap_or_default();
                 let taken = access == Access::Read && self.takes_tree(facts, &place, by);
-                // Where every file is known, the rest of the directory is left alone; a system's is judged whole.
+                // If every file is known, the rest of the directory is not affected; a system directory is judged
+                // as a whole.
                 let work = matches!(place.zone, Zone::Project | Zone::ProjectRoot | Zone::Temp);
                 let recursive = recursive && !(created.files && work);
                 if !created.instead || recursive {
@@ -262,7 +263,7 @@ impl Looker<'_> {
             }
             Effect::Delegate { agent } => {
                 let known = lictor_agents::launch::agent_of(&agent);
-                // Most agents go on when their hook dies.
+                // Most agents proceed when their hook dies.
                 if facts.effects.iter().any(starves_hooks) {
                     let what = GuardOff::NestedAgent;
                     facts.effects.push(Effect::GuardOff { what, text: agent.clone() });
@@ -282,8 +283,8 @@ impl Looker<'_> {
         }
     }
 
-    /// `find DIR -type f | xargs rm`: the directory stands for the files in it. Those that govern are named. All over the
-    /// project it is judged as a whole.
+    /// `find DIR -type f | xargs rm`: the directory represents the files in it. Governing files are named. For
+    /// the whole project it is judged as a whole.
     fn found_inside(&self, facts: &mut Facts, place: &Place, by: Option<u32>) {
         let part = !is_at_or_below(&self.project.root, &place.path);
         if place.existence != Existence::Directory || place.glob || !part {
@@ -297,8 +298,8 @@ impl Looker<'_> {
         facts.effects.extend(own.map(|target| Effect::File { access, target, recursive, by }));
     }
 
-    /// What is known of the list of names that an operand comes from. The same names in another directory are other
-    /// files, and what the line does to git's index before is not known to git yet.
+    /// What is known about the list of names that an operand comes from. The same names in another directory are
+    /// other files, and earlier changes of the line to git's index are not visible yet.
     fn names_of<'a>(&self, facts: &Facts, operand: &'a Operand) -> Option<Names<'a>> {
         let found = operand.arg.found.as_deref()?;
         let here =
@@ -313,7 +314,7 @@ impl Looker<'_> {
         Some(Names { listed, holding: found.holding.as_deref() })
     }
 
-    /// What takes the place of a file that is there replaces it, however it is done: `rsync x FILE`, `ln -f x FILE`.
+    /// A write in place of an existing file replaces it, however it is done: `rsync x FILE`, `ln -f x FILE`.
     fn replaced(&self, access: Access, place: &Place, arrives: bool) -> Access {
         let file = matches!(place.existence, Existence::File | Existence::EmptyFile) && !place.glob;
         match access {
@@ -323,7 +324,7 @@ impl Looker<'_> {
         }
     }
 
-    /// Whether an archive holds a file that would govern where it is unpacked.
+    /// Whether an archive contains a file that would govern where it is unpacked.
     fn unpacks_what_governs(&self, cwd: &Cwd, archive: &str) -> bool {
         let Some(into) = self.directory(cwd) else { return true };
         let names = crate::members::of(archive, self.observer).unwrap_or_default();
@@ -331,7 +332,7 @@ impl Looker<'_> {
         paths.any(|path| governing_file::is_own(&path, false, self.project, self.observer))
     }
 
-    /// Reading the program's file out is making a copy of it, unless it is only looked at.
+    /// Reading the program's file counts as copying it, unless only metadata is read.
     fn copied(&self, facts: &mut Facts, place: &Place, access: Access, by: Option<u32>) {
         let named = || {
             place.path.ends_with("/lictor")
@@ -348,7 +349,7 @@ impl Looker<'_> {
         }
     }
 
-    /// Whether a program takes all that a directory holds: packs it, copies it, sends it.
+    /// Whether a program processes a whole directory: packs, copies or sends it.
     fn takes_tree(&self, facts: &Facts, place: &Place, by: Option<u32>) -> bool {
         if place.existence != Existence::Directory || self.project.watched.is_empty() {
             return false;
@@ -366,7 +367,7 @@ impl Looker<'_> {
         })
     }
 
-    /// The files in a directory that policy watches, each as read, but for those that the program is told to leave out.
+    /// The watched files in a directory, each as read, except those that the program excludes.
     fn red_lines_in(&self, facts: &mut Facts, place: &Place, by: Option<u32>) {
         let command = by.and_then(|by| facts.commands().nth(usize::try_from(by).ok()?));
         let left_out: Vec<String> = command.map(left_out).unwrap_or_default();
@@ -387,7 +388,7 @@ impl Looker<'_> {
         self.add_word(facts, place, &word, Touch { access, recursive, by, names: None });
     }
 
-    /// Adds a file effect, and those of what the place holds that deserves its own judgement.
+    /// Adds a file effect, and separate effects for notable files inside the place.
     fn add_word(&self, facts: &mut Facts, mut place: Place, word: &str, touch: Touch<'_>) {
         let Touch { access, recursive, by, names } = touch;
         if changes_text(access)
@@ -395,7 +396,7 @@ impl Looker<'_> {
             && crate::git::configures(&place.path)
             && place.zone != Zone::Temp
         {
-            // What git runs in another repository is run by whoever uses git there.
+            // Programs that git runs in another repository run when git is used there.
             facts.effects.push(Effect::Deed {
                 verb: "change".to_owned(),
                 object: "startup".to_owned(),
@@ -414,7 +415,7 @@ impl Looker<'_> {
     }
 }
 
-/// Whether what a file says may be other afterwards.
+/// Whether the access may change a file's text.
 fn changes_text(access: Access) -> bool {
     matches!(access, Access::Write | Access::Append | Access::Modify | Access::Link)
 }
@@ -469,7 +470,7 @@ fn fetch(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
         let place = looker.path(&path, Access::Read, false);
         return looker.add_place(facts, place, Access::Read, false, None);
     }
-    // A search has no host of its own: the agent's service does it.
+    // A search has no host: the agent's service performs it.
     let host = if action.text("url").is_some() { lictor_shell::programs::host_of(url) } else { None };
     if action.text("url").is_some() {
         facts.effects.push(Effect::Reach(Reach { host, text: shorten(url), sends: false }));
@@ -504,7 +505,7 @@ pub(crate) fn shorten(text: &str) -> String {
     text.chars().take(200).collect()
 }
 
-/// Whether a command leaves what is started after it so little memory, time or room that a hook may die of it.
+/// Whether a command limits memory, time or disk space of later processes so much that a hook may die.
 fn starves_hooks(effect: &Effect<Place>) -> bool {
     let Effect::Run(command) = effect else { return false };
     let mut words = command.args.iter().flatten();

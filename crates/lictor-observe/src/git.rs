@@ -30,7 +30,7 @@ pub(crate) fn configures(path: &str) -> bool {
 }
 
 /// The git directories of a work tree: `.git`, or where the `.git` file of a linked worktree or submodule points,
-/// and the common directory behind it.
+/// and its common directory.
 pub(crate) fn directories(root: &str, observer: &dyn Observer) -> Vec<String> {
     let dot_git = format!("{root}/.git");
     match observer.look(&dot_git) {
@@ -51,7 +51,7 @@ pub(crate) fn directories(root: &str, observer: &dyn Observer) -> Vec<String> {
     }
 }
 
-/// The configuration files in force, most specific first.
+/// The active configuration files, most specific first.
 fn config_files(project: &Project) -> impl Iterator<Item = String> {
     let local = project.git_dirs.iter().map(|dir| format!("{dir}/config"));
     let home = &project.home;
@@ -62,7 +62,7 @@ fn config_files(project: &Project) -> impl Iterator<Item = String> {
     ])
 }
 
-/// A value in force: the last one of the most specific file that has it.
+/// The effective value: the last one of the most specific file that has it.
 pub(crate) fn value(section: &str, key: &str, project: &Project, observer: &dyn Observer) -> Option<String> {
     config_files(project).find_map(|file| value_in(&observer.text(&file, LIMIT)?, section, key))
 }

@@ -65,8 +65,8 @@ fn all() -> impl Iterator<Item = &'static GoverningFile> {
     LICTOR.iter().chain(STATE).chain(governing_files())
 }
 
-/// The files of projects that govern whatever they say, as paths from any of their directories. The last part may begin with
-/// `*`.
+/// The project files that govern whatever their content, as paths relative to any directory. The last part may
+/// begin with `*`.
 pub fn governing_in_projects() -> impl Iterator<Item = &'static str> {
     all().filter(|file| file.at == At::Project && !file.counts_by_text()).map(|file| file.path)
 }
@@ -83,7 +83,7 @@ pub(crate) fn moved(root: &str, observer: &dyn Observer) -> Vec<(&'static str, S
         asked.push(name);
         if let Some(value) = observer.variable(name).filter(|value| !value.is_empty()) {
             let value = tidy(root, &value);
-            // Everything lies below the root: that would stop all work and protect nothing in particular.
+            // Everything is below the root: that would stop all work and protect nothing in particular.
             if value != "/" {
                 moved.push((name, value));
             }
@@ -92,8 +92,8 @@ pub(crate) fn moved(root: &str, observer: &dyn Observer) -> Vec<(&'static str, S
     moved
 }
 
-/// Whether a change of this path would change what governs the agent. With `tree`, a directory that holds such a file
-/// counts too.
+/// Whether a change of this path would change what governs the agent. With `tree`, a directory that contains such
+/// a file counts too.
 pub(crate) fn is_own(path: &str, tree: bool, project: &Project, observer: &dyn Observer) -> bool {
     let search = Search { path, fold: observer.folds_case(path), project, observer };
     search.is_owned() || tree && search.holds_owned()
@@ -128,7 +128,7 @@ pub(crate) fn is_state(path: &str, project: &Project, observer: &dyn Observer) -
     STATE.iter().any(|file| search.is_named(file))
 }
 
-/// The directories in which programs are looked for by name.
+/// The directories of the search path.
 pub(crate) fn search_path(observer: &dyn Observer) -> impl Iterator<Item = String> + use<> {
     let path = observer.variable("PATH").unwrap_or_default();
     let directories: Vec<String> =
@@ -164,7 +164,7 @@ impl<'a> Search<'a> {
     fn is_in_git(&self) -> bool {
         self.project.git_dirs.iter().any(|dir| {
             let inside = self.below(self.path, dir);
-            // A lock is what a git that was killed left behind.
+            // A lock file is left by a killed git.
             let lock = self.path.ends_with(".lock");
             inside.is_some_and(|rest| !lock && self.tells_git(rest))
         }) || self.is_outer_repository()
@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
         if self.same(name, PROGRAM) {
             return on_path();
         }
-        // What stands in front of git or of an agent is started in its place, without their hooks.
+        // A program found before git or an agent is started instead of it, without their hooks.
         (name == "git" || lictor_agents::launch::agent_of(name).is_some()) && on_path()
     }
 
@@ -206,7 +206,7 @@ impl<'a> Search<'a> {
         search_path(self.observer)
     }
 
-    /// Whether the path is that file or lies in it.
+    /// Whether the path is that file or below it.
     fn is_named(&self, file: &GoverningFile) -> bool {
         let home = self.project.home.as_str();
         match file.at {
@@ -252,7 +252,7 @@ impl<'a> Search<'a> {
         self.project.roots().find_map(|root| self.below(self.path, root))
     }
 
-    /// Whether `path` is, or lies in, what `file` names. The last part of `file` may begin with `*`.
+    /// Whether `path` is the path `file` or below it. The last part of `file` may begin with `*`.
     fn names(&self, path: &str, file: &str) -> bool {
         let Some((directory, ending)) = file.split_once('*') else { return self.below(path, file).is_some() };
         self.below(path, directory.trim_end_matches('/')).is_some_and(|rest| {
@@ -262,7 +262,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// What is left of `path` below `directory`; empty when they are the same.
+    /// The rest of `path` below `directory`; empty when they are the same.
     fn below<'p>(&self, path: &'p str, directory: &str) -> Option<&'p str> {
         if directory.is_empty() {
             return Some(path);
@@ -290,7 +290,7 @@ impl<'a> Search<'a> {
             || self.holds_project_file()
     }
 
-    /// Looks at the first part of each path once: most directories hold none of them.
+    /// Checks the first part of each path once: most directories contain none of them.
     fn holds_project_file(&self) -> bool {
         let Some(inside) = self.in_project() else { return false };
         let name = inside.rsplit('/').next().unwrap_or_default();

@@ -14,7 +14,7 @@ impl Looker<'_> {
     /// The name under which a file is protected, when it is reached here by another one of its names.
     pub(crate) fn other_name(&self, real: &str, existence: Existence, access: Access) -> Option<String> {
         let is_file = matches!(existence, Existence::File | Existence::EmptyFile);
-        // Taking one of several names away leaves the others. What is moved can be written under its new name.
+        // Removing one of several hard links leaves the others. A moved file can be written under its new name.
         let harmless = matches!(access, Access::List | Access::Delete)
             || access.is_read_only() && self.project.watched.is_empty();
         if !is_file || harmless {
@@ -83,7 +83,7 @@ impl Looker<'_> {
         })
     }
 
-    /// The same for a word in front of a command: a name is looked up as a shell does.
+    /// The same for the first word of a command: a name is looked up as a shell does.
     pub(crate) fn starts_program(&self, word: &str) -> bool {
         if word.contains('/') {
             return self.is_program(&tidy(self.cwd, &self.untilde(word)));

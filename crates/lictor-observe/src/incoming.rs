@@ -8,7 +8,7 @@ use crate::members;
 use crate::observer::Seen;
 use crate::place::{Looker, tidy};
 
-/// How many entries of the sources are looked at.
+/// The maximum number of source entries that are read.
 const MAX_ENTRIES: usize = 2048;
 /// How deep a source is searched.
 const MAX_DEPTH: usize = 5;
@@ -17,7 +17,7 @@ const MAX_CREATED: usize = 64;
 /// The most of a diff that is read.
 const DIFF_LIMIT: usize = 4 * 1024 * 1024;
 
-/// What is known of the name of something that arrives.
+/// What is known about the name of an incoming file.
 enum Name {
     /// The whole name.
     Known(String),
@@ -43,17 +43,17 @@ impl Name {
 /// What a write creates.
 #[derive(Default)]
 pub(crate) struct Created {
-    /// The files and trees themselves. They stand for the target where `instead` says so.
+    /// The files and trees themselves. They replace the target if `instead` is set.
     pub(crate) places: Vec<(Access, Place)>,
     /// All that arrives at the target is named.
     pub(crate) instead: bool,
-    /// What is named are single files: no tree of the target is taken.
+    /// The names are single files: no tree of the target is affected.
     pub(crate) files: bool,
-    /// What arrives is in an archive that cannot be looked into, and the target is where agents read settings.
+    /// The source is an unreadable archive, and the target is where agents read settings.
     pub(crate) unread: bool,
 }
 
-/// One look at what arrives at one target.
+/// The analysis of what arrives at one target.
 struct Arrival<'a> {
     looker: &'a Looker<'a>,
     target: &'a Place,
@@ -64,7 +64,7 @@ struct Arrival<'a> {
     seen: usize,
 }
 
-/// What the operand's write creates at that place: what arrives, on a line that has done something before.
+/// What the operand's write creates at that place, taking earlier commands of the line into account.
 pub(crate) fn created(
     looker: &Looker<'_>,
     operand: &Operand,
@@ -157,13 +157,13 @@ impl Arrival<'_> {
             if source.arg.known().is_none() && source.arg.text.contains("lictor") {
                 self.program_by_command(&source.arg.text);
             }
-            // Only files are copied without their tree: a directory stands for what `find` found in it.
+            // Only files are copied without their tree: a directory represents the files that `find` found in it.
             if !source.tree && source_path.as_ref().is_some_and(|path| self.is_directory(path)) {
                 self.created.instead = false;
                 self.fear(&target, &Name::Any, false);
                 continue;
             }
-            // `cp -r a/ b`: one `cp` takes the directory, the other what it holds.
+            // `cp -r a/ b`: one `cp` implementation copies the directory, the other its contents.
             let either = directory && contents && !source.contents && source.arg.prefix().ends_with('/');
             if contents || !directory {
                 if linked {
@@ -182,7 +182,7 @@ impl Arrival<'_> {
                         let path = join(&target, &name);
                         self.add(&path, true);
                         if linked {
-                            // What lies behind a link counts like what is there.
+                            // The target of a link counts like a file.
                             self.fear(&path, &Name::Any, true);
                         } else if source.tree {
                             let from = source_path.as_deref().filter(|_| !source.arg.glob);
@@ -198,7 +198,7 @@ impl Arrival<'_> {
         }
     }
 
-    /// The target is a pattern: it may stand for a directory in which one of the sources would govern.
+    /// The target is a pattern: it may match a directory in which one of the sources would govern.
     fn matched(&mut self, sources: &[Source], operand: &Operand) {
         let names: Vec<Name> = sources.iter().flat_map(|source| self.names(source, operand)).collect();
         let Some(pattern) = operand.arg.known().zip(self.looker.directory(&operand.cwd)) else { return };
@@ -265,7 +265,7 @@ impl Arrival<'_> {
         }
     }
 
-    /// All that a source tree holds arrives below a directory.
+    /// The whole source tree arrives below a directory.
     fn tree(&mut self, source: Option<&str>, target: &str) {
         match source {
             Some(source) if self.is_directory(source) => {
@@ -273,7 +273,7 @@ impl Arrival<'_> {
                 self.made_below(source, target);
             }
             Some(source) if self.looker.observer.look(source) != Seen::Missing => {}
-            // Not there yet, or not known: it may hold anything.
+            // Missing or unknown: it may contain anything.
             _ => self.fear(target, &Name::Any, true),
         }
     }
@@ -397,8 +397,8 @@ impl Arrival<'_> {
         }
     }
 
-    /// Sources that another name is made of without being named themselves: those that fit a pattern, what a tree holds,
-    /// and what a link names from where the link is.
+    /// Sources that are not named themselves: matches of a pattern, files in a tree, and targets of relative
+    /// links.
     fn other_ways_to(&mut self, source: &Source, operand: &Operand, linked: bool, directory: bool) {
         if source.elsewhere {
             return;
@@ -412,7 +412,7 @@ impl Arrival<'_> {
         if source.arg.glob {
             let mut found = governing_file::programs(project, *observer);
             found.retain(|program| observer.look(program) != Seen::Missing);
-            // A pattern for all of the project stands for what nobody can tell; one for names in it does not.
+            // A pattern for the whole project matches unknown files; one for specific names does not.
             let fixed = path.split(['*', '?', '[', '{']).next().unwrap_or_default().trim_end_matches('/');
             let all = path
                 .strip_prefix(fixed)

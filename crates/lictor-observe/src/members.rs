@@ -14,7 +14,7 @@ const UNPACKED: u64 = 128 * 1024 * 1024;
 /// The most members that are listed.
 const MAX_MEMBERS: usize = 20_000;
 
-/// The names of an archive's members. `None` when they cannot be told.
+/// The names of an archive's members. `None` when they cannot be determined.
 pub(crate) fn of(path: &str, observer: &dyn Observer) -> Option<Vec<String>> {
     names(&observer.bytes(path, LIMIT)?)
 }
@@ -76,7 +76,7 @@ fn number(bytes: &[u8], radix: u32) -> Option<usize> {
     if text.is_empty() { Some(0) } else { usize::from_str_radix(text, radix).ok() }
 }
 
-/// 512-byte headers, each followed by its content; names longer than a header come in a header of their own.
+/// 512-byte headers, each followed by its content; longer names are in a separate header.
 fn tar(bytes: &[u8]) -> Option<Vec<String>> {
     const BLOCK: usize = 512;
     let mut found = Vec::new();
@@ -147,7 +147,7 @@ fn zip(bytes: &[u8]) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// 60-byte headers; names longer than a header stand in a table of their own (`//`).
+/// 60-byte headers; longer names are in a separate table (`//`).
 fn ar(bytes: &[u8]) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let mut table = String::new();

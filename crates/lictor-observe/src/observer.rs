@@ -8,7 +8,7 @@ use lictor_core::Digest;
 pub use fake::FakeObserver;
 pub use real::RealObserver;
 
-/// What lies at a path, links not followed.
+/// What exists at a path, without following links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
     /// A regular file.
@@ -28,7 +28,7 @@ pub enum Seen {
     Unknown,
 }
 
-/// What the file system knows of a regular file, as far as git keeps it.
+/// The metadata of a regular file that git's index contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
     /// The lower 32 bits of its size.
@@ -39,7 +39,7 @@ pub struct Stat {
     pub changed: (u32, u32),
 }
 
-/// Which file it is, whatever it is called.
+/// The identity of a file, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     /// The volume.
@@ -61,25 +61,25 @@ pub struct Names {
     pub cut: bool,
 }
 
-/// The world, as far as facts depend on it. Paths are absolute. Answers must not change during one look.
+/// The machine, as far as facts depend on it. Paths are absolute. Results must not change during one evaluation.
 pub trait Observer {
-    /// What lies at a path, links not followed.
+    /// What exists at a path, without following links.
     fn look(&self, path: &str) -> Seen;
     /// Where a symbolic link points, as stored.
     fn link(&self, path: &str) -> Option<String>;
     /// The entries of a directory, at most `limit`.
     fn names(&self, directory: &str, limit: usize) -> Option<Names>;
-    /// What a regular file holds, as a digest; `None` when it is longer than `limit` bytes or cannot be read.
+    /// The digest of a regular file's content; `None` when it is longer than `limit` bytes or cannot be read.
     fn content(&self, path: &str, limit: usize) -> Option<Digest>;
-    /// What a regular file holds, `None` when it is longer than `limit` bytes or cannot be read.
+    /// The content of a regular file; `None` when it is longer than `limit` bytes or cannot be read.
     fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>>;
     /// At most `length` bytes of a regular file, from a place in it on.
     fn part(&self, path: &str, from: u64, length: usize) -> Option<Vec<u8>>;
     /// Size and times of a regular file, links not followed; `None` when it is none.
     fn stat(&self, path: &str) -> Option<Stat>;
-    /// Which regular file lies at a path, links followed; `None` when it is none.
+    /// The identity of the regular file at a path, following links; `None` if there is none.
     fn identity(&self, path: &str) -> Option<Identity>;
-    /// Whether two regular files hold the same bytes.
+    /// Whether two regular files have the same content.
     fn same_content(&self, one: &str, other: &str) -> bool;
     /// The program that is running, when it is Lictor.
     fn program(&self) -> Option<String>;
@@ -89,7 +89,7 @@ pub trait Observer {
     fn variable(&self, name: &str) -> Option<String>;
     /// The home directory of a user of this machine.
     fn home_of(&self, user: &str) -> Option<String>;
-    /// The paths by which the running program is known: where it lies, and how it was called.
+    /// The paths by which the running program is known: its location, and how it was started.
     fn programs(&self) -> Vec<String> {
         Vec::new()
     }

@@ -16,14 +16,14 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 const MOST_FILES: usize = 64;
 /// So many more are pinned that those files mention.
 const MOST_MENTIONED: usize = 192;
-/// So many entries of a directory are looked at for files that a program finds by their endings.
+/// The maximum number of directory entries that are checked for files that a program finds by extension.
 const MOST_ENTRIES: usize = 2_000;
 /// A longer file is data rather than a script.
 const LONGEST_SCRIPT: usize = 256 * 1024;
-/// So many different words of a script are looked at.
+/// The maximum number of different words of a script that are checked.
 const MOST_WORDS: usize = 1_000;
 
-/// What programs add to a name to find the file: `python -m deploy`, `node deploy`, `require('./deploy')`.
+/// Extensions that programs add to a name: `python -m deploy`, `node deploy`, `require('./deploy')`.
 const ENDINGS: [&str; 12] = [
     ".py",
     ".js",
@@ -69,8 +69,8 @@ pub fn pins(action: &Action, facts: &Facts, observer: &dyn Observer) -> Vec<Pin>
     named.into_iter().chain(mentioned.into_iter().take(MOST_MENTIONED)).map(pin).collect()
 }
 
-/// The files that the words of a command line may stand for: by their paths, as values of options, as modules, and as
-/// programs that run files of certain names where they find them, as `make` does a `Makefile`.
+/// The files that the words of a command line may refer to: as paths, values of options, modules, and default
+/// files of programs, such as `make` and a `Makefile`.
 #[must_use]
 pub fn files_named_by<'a>(
     words: impl IntoIterator<Item = &'a str>,
@@ -102,8 +102,7 @@ pub fn files_named_by<'a>(
     files
 }
 
-/// The files of a directory whose names begin and end so. A directory with more entries than could be pinned is not looked
-/// through.
+/// The files of a directory with this prefix and suffix. A directory with too many entries is not searched.
 fn files_like(directory: &str, start: &str, end: &str, observer: &dyn Observer) -> Vec<String> {
     let Some(found) = observer.names(directory, MOST_ENTRIES) else { return Vec::new() };
     let fits = |name: &&String| name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end));
@@ -143,7 +142,7 @@ fn is_file(path: &str, observer: &dyn Observer) -> bool {
     matches!(observer.look(path), Seen::File { .. } | Seen::Link)
 }
 
-/// Options and words that no file is named by are not looked for.
+/// Options and words that cannot be file names are skipped.
 fn could_be_a_file(word: &str) -> bool {
     !word.is_empty() && word.len() < 4096 && !word.starts_with('-') && !word.contains(['\0', '\n'])
 }

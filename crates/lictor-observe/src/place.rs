@@ -42,7 +42,7 @@ pub(crate) fn tidy(base: &str, path: &str) -> String {
     if out.is_empty() { "/".to_owned() } else { out }
 }
 
-/// The path with every link followed. What does not exist is kept as it is below its nearest existing parent.
+/// The path with every link resolved. A missing part is kept below its nearest existing parent.
 pub(crate) fn follow(path: &str, observer: &dyn Observer) -> String {
     let mut pending: Vec<String> =
         path.split('/').rev().filter(|part| !part.is_empty()).map(str::to_owned).collect();
@@ -84,7 +84,7 @@ pub(crate) struct Looker<'a> {
     pub(crate) observer: &'a dyn Observer,
     /// Directory of the action.
     pub(crate) cwd: &'a str,
-    /// What the session has made of files.
+    /// The session's own edits.
     pub(crate) edits: &'a dyn OwnEdits,
 }
 
@@ -116,7 +116,7 @@ impl Looker<'_> {
         }
     }
 
-    /// The place of a path that a tool was given.
+    /// The place of a path in a tool's input.
     pub(crate) fn path(&self, path: &str, access: Access, recursive: bool) -> Place {
         self.at(Some(self.cwd), path, path, false, access, recursive)
     }
@@ -192,7 +192,8 @@ impl Looker<'_> {
         let guess = format!("{}/{name}x{suffix}", written.trim_end_matches('/'));
         let mut place =
             self.finish(text, written.clone(), real.clone(), Existence::Unknown, true, access, recursive);
-        // Not the fixed part as a whole goes, but what fits. Everyday work goes on at the top of projects and homes.
+        // Only the matches are removed, not the whole fixed part. Everyday work happens at the top of projects
+        // and homes.
         let top = self.project.roots().any(|root| *root == written) || self.project.home == written;
         if !top || !name.is_empty() || !suffix.trim_end_matches('/').is_empty() {
             let is_own = |path: &str| governing_file::is_own(path, false, self.project, self.observer);
@@ -207,7 +208,8 @@ impl Looker<'_> {
         place
     }
 
-    /// Whether a name in a directory, of which the ends are known, fits a file that governs, or a directory that holds one.
+    /// Whether a name in a directory, with known prefix and suffix, may be a governing file, or a directory that
+    /// contains one.
     pub(crate) fn may_govern(&self, directory: &str, start: &str, end: &str, tree: bool) -> bool {
         let directory = directory.trim_end_matches('/').replace(['*', '?', '[', '{'], "?");
         let pattern = format!("{directory}/{start}*{}", end.trim_end_matches('/'));
@@ -258,7 +260,7 @@ impl Looker<'_> {
             place.zone = Zone::Unknown;
             place.real_zone = Zone::Unknown;
         } else if !shape.everything && !is_whole_machine(&written, shape.pattern, access) {
-            // A pattern that means `.git` by name stands for it, whether or not there is one now.
+            // A pattern that matches `.git` by name counts as it, whether or not it exists.
             let entry = if glob::means(shape.pattern, ".git") { "/.git" } else { "/x" };
             let entry = |directory: &str| format!("{}{entry}", directory.trim_end_matches('/'));
             place.zone = zone_of(&entry(&written), self.project);
@@ -283,7 +285,7 @@ impl Looker<'_> {
         access: Access,
         recursive: bool,
     ) -> Place {
-        // What is unpacked or copied into a directory, or changes its rights, leaves what it holds in place.
+        // Unpacking or copying into a directory, or changing its mode, keeps its contents.
         let tree = recursive && matches!(access, Access::Delete | Access::Destroy | Access::Empty)
             || access == Access::MoveAway;
         let is_own = |path: &str| {
@@ -336,8 +338,8 @@ impl Looker<'_> {
         }
     }
 
-    /// Whether changed rights of a directory may keep somebody from the governing files in it. The project as a whole, its
-    /// repository and directories of the person are given other rights in everyday work.
+    /// Whether changed permissions of a directory may make its governing files inaccessible. Changing permissions
+    /// of the whole project, its repository or a person's directories is everyday work.
     fn locks_up(&self, path: &str, access: Access) -> bool {
         matches!(access, Access::ChangeMode | Access::ChangeOwner)
             && self.project.relative(path).is_some_and(|inside| !matches!(inside, "" | "."))
@@ -357,7 +359,7 @@ impl Looker<'_> {
         lictor_shell::programs::is_secret_path(path)
     }
 
-    /// `~` and `~user` resolved. Homes of people this machine does not know are taken to lie beside ours.
+    /// `~` and `~user` resolved. Homes of unknown users are assumed to be beside the current one.
     pub(crate) fn untilde(&self, path: &str) -> String {
         let Some(rest) = path.strip_prefix('~') else { return path.to_owned() };
         let (user, below) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

@@ -10,9 +10,9 @@ use crate::place::{follow, tidy};
 /// A tool that a policy file describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescribedTool {
-    /// What it says; its names are full names (`mcp__server__tool`), globs among them.
+    /// The description; its names are full names (`mcp__server__tool`), globs among them.
     pub tool: crate::describe::Tool,
-    /// The file that says so.
+    /// Its file.
     pub from: String,
     /// Of the user or managed: the tool may be used.
     pub trusted: bool,
@@ -29,24 +29,24 @@ impl DescribedTool {
 /// The project that an action is judged for. Paths are absolute, without `.` and `..`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
-    /// Its root: the work tree that holds the policy. Empty when there is no project.
+    /// Its root: the work tree with the policy. Empty when there is no project.
     pub root: String,
     /// The same with links followed.
     pub real_root: String,
     /// Git directories: the repository's own and, for a linked worktree, the common one.
     pub git_dirs: Vec<String>,
-    /// Where the repository's hooks are when `core.hooksPath` says so: four files say it, and few actions ask.
+    /// The hooks directory from `core.hooksPath`. Lazy: it is read from four files, and few actions need it.
     hooks_path: OnceLock<Option<String>>,
     /// The person's home directory.
     pub home: String,
     /// Directories for temporary files.
     pub temp: Vec<String>,
-    /// Files and directories that Lictor itself lives by, beyond the built-in table: the running program, and what the
-    /// caller adds (the state directory, the policy files in force, programs that policy runs).
+    /// Governing files and directories beyond the built-in table: the running program, and what the caller adds
+    /// (the state directory, the current policy files, programs that policy runs).
     pub own: Vec<String>,
     /// Variables that move agents' settings or Lictor's files, with the directories they name.
     pub(crate) moved: Vec<(&'static str, String)>,
-    /// Globs of files that policy treats specially (red lines). A glob or tree operand is looked into for these.
+    /// Globs of files that policy treats specially (red lines). A glob or tree operand is searched for these.
     pub watched: Vec<String>,
     /// Programs that policy files describe.
     pub programs: Vec<lictor_shell::describe::Program>,
@@ -56,7 +56,7 @@ pub struct Project {
     pub contents: bool,
 }
 
-/// What a policy adds to what is known about a project. See the fields of [`Project`] with the same names.
+/// What a policy adds to the known facts about a project. See the fields of [`Project`] with the same names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PolicyView {
     /// Files and directories that the policy lives by.
@@ -81,7 +81,7 @@ impl Project {
         self.contents |= view.contents;
     }
 
-    /// The project around a directory: the nearest directory above it that holds `.git`, or the directory itself.
+    /// The project around a directory: the nearest parent directory with `.git`, or the directory itself.
     #[must_use]
     pub fn discover(cwd: &str, observer: &dyn Observer) -> Self {
         match Self::work_tree(cwd, observer) {
@@ -90,7 +90,7 @@ impl Project {
         }
     }
 
-    /// The nearest directory, from that one upwards, that holds `.git`.
+    /// The nearest directory, from that one upwards, with `.git`.
     #[must_use]
     pub fn work_tree(cwd: &str, observer: &dyn Observer) -> Option<String> {
         let start = tidy("/", cwd);
@@ -162,7 +162,7 @@ impl Project {
         self.git_dirs.iter().any(|dir| crate::zone::is_at_or_below(path, dir))
     }
 
-    /// The path relative to the root, when it lies inside.
+    /// The path relative to the root, if it is inside.
     pub(crate) fn relative<'a>(&self, path: &'a str) -> Option<&'a str> {
         self.roots().find_map(|root| path.strip_prefix(root)?.strip_prefix('/'))
     }
@@ -171,7 +171,8 @@ impl Project {
 fn temp_dirs(observer: &dyn Observer) -> Vec<String> {
     let mut temp: Vec<String> =
         ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm"].map(str::to_owned).into();
-    // Only where the name itself says that it is for temporary files: a TMPDIR that points home protects home.
+    // Only if the name itself is that of a temporary directory: a TMPDIR that points to the home directory must
+    // not exempt it.
     if let Some(named) = observer.variable("TMPDIR").map(|dir| tidy("/", &dir)) {
         let mac = named.starts_with("/var/folders/") || named.starts_with("/private/var/folders/");
         if mac && named.ends_with("/T") {

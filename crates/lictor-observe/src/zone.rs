@@ -42,7 +42,7 @@ const HARMLESS_DEVICES: [&str; 9] = [
     "/dev/full",
 ];
 
-/// Whether `path` is `top` or lies below it. Compares whole components: `/a/src-old` is not below `/a/src`.
+/// Whether `path` is `top` or is below it. Compares whole components: `/a/src-old` is not below `/a/src`.
 pub(crate) fn is_at_or_below(path: &str, top: &str) -> bool {
     match path.strip_prefix(top) {
         Some("") => true,
@@ -51,7 +51,7 @@ pub(crate) fn is_at_or_below(path: &str, top: &str) -> bool {
     }
 }
 
-/// Whether a path stands for a file that the process itself has open.
+/// Whether a path refers to a file descriptor of the process itself.
 fn is_descriptor(path: &str) -> bool {
     ["/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"]
         .iter()
@@ -73,8 +73,8 @@ pub(crate) fn zone_of(path: &str, project: &Project) -> Zone {
     }
     for root in project.roots() {
         if is_at_or_below(root, path) {
-            // The root, or a directory that holds it: what happens to it happens to the project, even where the
-            // whole project lies in a temporary directory.
+            // The root, or a parent of it: an effect on it affects the project, even if the whole project is in a
+            // temporary directory.
             return match above_project(path, project) {
                 Some(zone) if path != root && !matches!(zone, Zone::Temp | Zone::TempRoot) => zone,
                 _ => Zone::ProjectRoot,

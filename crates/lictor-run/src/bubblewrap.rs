@@ -116,7 +116,8 @@ pub fn arguments(mounts: &[Mount], wanted: &Wanted, command: &[OsString]) -> Vec
             Mount::Closed(at) => push(&[word("--remount-ro"), at.as_os_str()]),
             Mount::Sealed(at) => {
                 push(&[word("--remount-ro"), at.as_os_str()]);
-                // Nobody outside can make a name in `/dev`, and nobody inside can change one.
+                // Unprivileged users outside cannot create a name in `/dev`, and processes inside cannot change
+                // one.
                 push(&[word("--symlink"), at.as_os_str(), word(crate::client::SIGN)]);
                 push(&[word("--remount-ro"), word("/dev")]);
             }

@@ -8,13 +8,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The one method.
 pub const METHOD: &str = "call";
 
-/// What git tells its hooks about the commit that is made.
+/// The variables with which git describes a commit to its hooks.
 pub const PASSED: [&str; 4] = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_PREFIX"];
 
-/// What a process inside asks for.
+/// The request of a process inside.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// What `lictor` was called with.
+    /// The arguments of `lictor`.
     pub args: Vec<String>,
     /// Where.
     pub cwd: String,
@@ -26,7 +26,7 @@ pub struct Call {
     pub stdin: Bytes,
 }
 
-/// How a process inside has to end, and what it prints.
+/// The exit code and output of a process inside.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// The exit code.
@@ -40,7 +40,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// A block that names what is wrong, for when nobody could be asked.
+    /// A block that names the problem, if the guardian could not be asked.
     #[must_use]
     pub fn refusal(why: &str) -> Self {
         let stderr = format!("blocked by Lictor: {why}\n").into_bytes().into();

@@ -13,16 +13,16 @@ use rustix::io::Errno;
 use crate::RunError;
 use crate::call::{Answer, Call, METHOD};
 
-/// Says inside that a guardian judges, and where: a link to the state directory. It lies where nobody but root can put
-/// something outside, and nobody at all inside; what the environment says does not count.
+/// The marker inside that a guardian judges: a link to the state directory. It is in a place where outside only
+/// root can create files, and inside nobody can; environment variables are not trusted.
 pub const SIGN: &str = "/dev/lictor";
-/// The file in the state directory that says the same to whoever looks there.
+/// The file in the state directory with the same meaning.
 pub const MARK: &str = "guarded";
 /// The socket beside it.
 pub const SOCKET: &str = "agent.sock";
-/// The list beside it of what git shall not take for files of the project.
+/// The list beside it of paths that git ignores inside.
 pub const IGNORED: &str = "ignored";
-/// The directory beside it with programs that say why others cannot do something inside.
+/// The directory beside it with programs that explain why others do not work inside.
 pub const PROGRAMS: &str = "programs";
 
 /// The guardian's socket, when this process runs inside.
@@ -44,7 +44,7 @@ pub fn ask(socket: &Path, call: &Call, patience: Duration) -> Result<Answer, Run
     serde_json::from_value(answer).map_err(protocol)
 }
 
-/// All of standard input, up to so many bytes and until the deadline.
+/// Standard input, up to this many bytes and until the deadline.
 ///
 /// # Errors
 /// When it cannot be read, or does not end in time.

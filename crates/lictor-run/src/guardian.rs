@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::RunError;
 use crate::call::{Answer, Call, METHOD};
 
-/// What processes inside may use up: more connections and longer events than agents have.
+/// The limits for processes inside: more connections and longer events than agents have.
 const LIMITS: Limits = Limits {
     connections: 64,
     message: 40 * 1024 * 1024,
@@ -27,7 +27,7 @@ pub struct Caller {
     pub pid: u32,
 }
 
-/// Whoever answers calls.
+/// Handles calls.
 pub trait Judge: Send + Sync + 'static {
     /// The answer. Must come in the caller's own time.
     fn answer(&self, caller: &Caller, call: &Call) -> Answer;
@@ -64,7 +64,7 @@ pub fn listen(socket: &Path, judge: Arc<dyn Judge>, closed: Arc<Closed>) -> Resu
     Ok(stop)
 }
 
-/// The answer to one request. Whatever is not a call of this user's is refused.
+/// The response to one request. Anything but a call of this user is refused.
 fn respond(peer: &Peer, request: &Request, judge: &dyn Judge, closed: &Closed) -> Result<Value, Failure> {
     if peer.uid != rustix::process::geteuid().as_raw() {
         return Err(Failure::new(code::UNAVAILABLE, "another user calls; it is not answered"));

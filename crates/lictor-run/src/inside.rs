@@ -15,11 +15,11 @@ use crate::mounts::Network;
 /// Becomes the command that follows the word for the network. Returns only when that fails.
 pub fn become_agent(words: &[OsString]) -> RunError {
     let Some((network, command)) = words.split_first() else { return nothing() };
-    // A guardian that was killed before its death could end the sandbox would leave an agent behind that nobody judges.
+    // If the guardian was killed before its death could end the sandbox, the agent would run ungoverned.
     if let Some(Err(error)) = client::guardian().map(|socket| Client::connect(&socket)) {
         return error.into();
     }
-    // A session of its own: what runs in here has no controlling terminal outside that it could type into.
+    // A new session: processes inside have no controlling terminal outside into which they could inject input.
     let _ = rustix::process::setsid();
     if std::io::stdin().is_terminal() {
         let _ = rustix::process::ioctl_tiocsctty(std::io::stdin());

@@ -14,7 +14,7 @@ use crate::points;
 
 /// The word by which the program starts it.
 pub const WORD: &str = "__janitor";
-/// Where the guardian's directory lies, and how its name begins.
+/// The parent of the guardian's directory, and its name prefix.
 pub(crate) const RUNTIME: (&str, &str) = ("/tmp", "lictor-");
 
 /// The process, as long as it is held.
@@ -49,7 +49,7 @@ impl Janitor {
     }
 }
 
-/// What it does: waits until the guardian has ended, then puts things back.
+/// Waits until the guardian has ended, then restores files.
 pub fn run() {
     let mut bytes = Vec::new();
     let _ = std::io::stdin().lock().read_to_end(&mut bytes);
@@ -63,7 +63,7 @@ pub fn run() {
     }
 }
 
-/// Only a directory that a guardian of this user made is removed with all it holds.
+/// Only a directory that a guardian of this user created is removed recursively.
 fn is_runtime(path: &Path) -> bool {
     let (above, name) = RUNTIME;
     let named = path.file_name().is_some_and(|found| found.as_bytes().starts_with(name.as_bytes()));

@@ -14,18 +14,18 @@ use crate::call::{Answer, Bytes, Call, PASSED};
 use crate::guardian::{Caller, Judge};
 use crate::mounts::Wanted;
 
-/// Judges in this process what hooks inside hand over.
+/// Judges the events of hooks inside, in this process.
 pub struct Local {
     options: Options,
     program: PathBuf,
     /// The program as it was when the run began: a later one is not run.
     known: Option<(u64, u64)>,
-    /// What judged last. Where nothing has changed since, the next call is judged by it, on the store that it has open.
+    /// The last runtime. If nothing has changed, it is reused for the next call, with its open store.
     last: Mutex<Option<Runtime>>,
 }
 
 impl Local {
-    /// Judges for a sandbox, as those options say. `program` is Lictor's own.
+    /// A judge for a sandbox with these options. `program` is Lictor's own.
     #[must_use]
     pub fn new(options: Options, program: PathBuf, wanted: &Wanted) -> Self {
         let known = identity(&program);
@@ -51,7 +51,7 @@ impl Judge for Local {
     }
 }
 
-/// The commands that are run outside for whoever asks inside: they show what is on record, or add a finding.
+/// The commands that are run outside for processes inside: they show the record, or add a finding.
 const SERVED: [&str; 15] = [
     "audit query",
     "audit tail",
@@ -70,10 +70,10 @@ const SERVED: [&str; 15] = [
     "session show",
 ];
 
-/// Options with which a command looks at other places, or never ends.
+/// Options with which a command reads other places, or never ends.
 const NOT_SERVED: [&str; 5] = ["--all", "--anchor", "--cwd", "--follow", "--state-dir"];
 
-/// What a caller is told whose command is not run.
+/// The response for a command that is not served.
 fn not_served(args: &[String]) -> Answer {
     let words = command_words(args);
     let command = words.first().copied().unwrap_or_default();
@@ -94,14 +94,14 @@ fn command_words(args: &[String]) -> Vec<&str> {
     args.iter().map(String::as_str).take_while(|word| !word.starts_with('-')).collect()
 }
 
-/// Whether a command is served: it is one of those, is for agents, and names no place of its own to look at.
+/// Whether a command is served: it is listed, is for agents, and names no other place.
 fn is_served(args: &[String]) -> bool {
     let words = command_words(args);
     let named = |served: &&str| {
         let served: Vec<&str> = served.split(' ').collect();
         words.starts_with(&served)
     };
-    // A short option may stand with others: `-fn5`.
+    // A short option may be bundled with others: `-fn5`.
     let follows = |arg: &str| arg.starts_with('-') && !arg.starts_with("--") && arg.contains('f');
     let name = |arg: &str| arg.split_once('=').map_or(arg.to_owned(), |(name, _)| name.to_owned());
     let elsewhere = args.iter().any(|arg| NOT_SERVED.contains(&name(arg).as_str()) || follows(arg));

@@ -46,14 +46,14 @@ pub fn scope() {
     let _ = linux::scope();
 }
 
-/// Keeps this process and everything it starts from connecting to any port and from listening at one. Nothing happens on
-/// kernels that cannot; the sandbox has a network of its own anyway.
+/// Prevents this process and its children from connecting to any port and from listening on one. No effect on
+/// kernels without support; the sandbox has its own network anyway.
 pub fn no_ports() {
     #[cfg(target_os = "linux")]
     let _ = linux::no_ports();
 }
 
-/// Keeps this process and everything it starts from writing anywhere but there. Says whether that holds.
+/// Restricts writes of this process and its children to these paths. Returns whether it is enforced.
 fn only_write(writable: &[PathBuf]) -> bool {
     #[cfg(target_os = "linux")]
     return linux::only_write(writable).unwrap_or(false);

@@ -23,7 +23,7 @@ pub mod session;
 pub mod supervise;
 pub mod terminal;
 
-/// Why an agent could not be run, or a call not be handed over.
+/// Why an agent could not be run, or a call could not be forwarded.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The system refused something.
@@ -31,10 +31,10 @@ pub enum RunError {
     Io {
         /// What was tried.
         what: String,
-        /// What the system said.
+        /// The system error.
         source: std::io::Error,
     },
-    /// What the project needs for a run is not there.
+    /// The project cannot be opened.
     #[error(transparent)]
     Project(#[from] lictor::Error),
     /// The guardian cannot listen.
@@ -43,7 +43,7 @@ pub enum RunError {
     /// The guardian does not answer.
     #[error("the guardian: {0}")]
     Client(#[from] lictor_socket::ClientError),
-    /// The other side said something that it must not.
+    /// The other side violated the protocol.
     #[error("the guardian's socket: {0}")]
     Protocol(String),
     /// It cannot be run like that.

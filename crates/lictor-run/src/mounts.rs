@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::RunError;
 use crate::points::Points;
 
-/// What is to be run, and what must hold meanwhile. Paths are absolute and exist unless said otherwise.
+/// The program to run, and the constraints of the sandbox. Paths are absolute and exist unless stated otherwise.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     /// The project.
@@ -29,22 +29,22 @@ pub struct Wanted {
     pub copied: Vec<PathBuf>,
     /// Sockets and directories that lead outside; hidden where they are.
     pub leading_out: Vec<PathBuf>,
-    /// Sockets that lead outside and are open all the same.
+    /// Sockets to the outside that are opened explicitly.
     pub open: Vec<PathBuf>,
     /// Variables that lead outside and stay set, for those sockets.
     pub kept: Vec<&'static str>,
     /// Files and directories that a policy hides; those that are not there are left out.
     pub hidden: Vec<PathBuf>,
-    /// Programs that cannot work inside and say so.
+    /// Programs that cannot work inside and are replaced by an explanation.
     pub explained: Vec<PathBuf>,
-    /// How much of the network there is.
+    /// The available network.
     pub network: Network,
 }
 
-/// How much of the network there is inside.
+/// The network inside the sandbox.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Network {
-    /// What the machine has.
+    /// The machine's network.
     #[default]
     All,
     /// Between processes inside.
@@ -76,7 +76,7 @@ pub enum Mount {
     Scratch(PathBuf),
     /// An empty directory that cannot be written.
     Empty(PathBuf),
-    /// A file that says nothing and cannot be written.
+    /// An empty read-only file.
     Nothing(PathBuf),
     /// Something from outside, under another name.
     Shown {
@@ -98,22 +98,22 @@ pub enum Mount {
     Sealed(PathBuf),
 }
 
-/// What a file says that says nothing, by the name of one in the guardian's directory: agents complain about settings that
-/// are no regular file, or no JSON.
+/// Contents of empty files, by their name in the guardian's directory: agents report errors for settings that are
+/// not a regular file, or not JSON.
 pub(crate) const NOTHING: [(&str, &str); 3] =
     [("nothing.json", "{}\n"), ("nothing", ""), ("nothing.commondir", HERE)];
-/// What git finds in `commondir` where the repository has none: its own directory is the one that is shared.
+/// The content of `commondir` for a repository without one: its own directory is the common one.
 const HERE: &str = ".\n";
 /// Names without an ending that files have.
 const FILES: [&str; 3] = ["config", "commondir", "attributes"];
 
-/// What a file that was made to mount on holds: git does not work with a `commondir` that says nothing, and others look at
-/// the repository from outside meanwhile.
+/// The content of a file that is created as a mount point: git does not work with an empty `commondir`, and other
+/// processes use the repository from outside meanwhile.
 pub(crate) fn holds(path: &Path) -> &'static str {
     if path.file_name().is_some_and(|name| name == "commondir") { HERE } else { "" }
 }
 
-/// The file in the guardian's directory that lies in the place of a file that is not there.
+/// The file in the guardian's directory that is mounted in place of a missing file.
 #[must_use]
 pub fn nothing(runtime: &Path, at: &Path) -> PathBuf {
     let [json, other, here] = NOTHING.map(|(name, _)| name);
@@ -128,7 +128,7 @@ pub fn copy_of(runtime: &Path, at: usize) -> PathBuf {
     runtime.join(format!("copy-{at}"))
 }
 
-/// The program in the guardian's directory that says why others do not work.
+/// The program in the guardian's directory that explains why others do not work.
 #[must_use]
 pub fn explanation(runtime: &Path) -> PathBuf {
     runtime.join("explanation")
@@ -143,7 +143,7 @@ pub fn plan(wanted: &Wanted, points: &mut Points) -> Result<Vec<Mount>, RunError
     for path in ["/var/tmp", "/dev/shm"].map(Path::new).into_iter().filter(|path| path.is_dir()) {
         mounts.push(Mount::Scratch(path.to_owned()));
     }
-    // What lies below a scratch directory and is needed shows again.
+    // Needed paths below a scratch directory are mounted again.
     for path in [&wanted.home, &wanted.program] {
         if mounts.iter().any(|mount| matches!(mount, Mount::Scratch(above) if path.starts_with(above))) {
             mounts.push(Mount::ReadOnly(path.clone()));
@@ -155,7 +155,7 @@ pub fn plan(wanted: &Wanted, points: &mut Points) -> Result<Vec<Mount>, RunError
     writable.sort();
     writable.dedup();
     mounts.extend(writable.iter().cloned().map(Mount::Writable));
-    // Some of it lies in places that are writable.
+    // Some of it is in writable places.
     leading_out(wanted, &mut mounts);
     protect(wanted, &writable, points, &mut mounts)?;
     for path in wanted.hidden.iter().filter(|path| path.exists()) {
@@ -167,7 +167,7 @@ pub fn plan(wanted: &Wanted, points: &mut Points) -> Result<Vec<Mount>, RunError
     for path in &wanted.explained {
         mounts.push(Mount::Replaced { from: explanation(&wanted.runtime), at: path.clone() });
     }
-    // Last, so that nothing lies on top: in the place of Lictor's state there is the way to the guardian.
+    // Last, so that nothing covers it: the guardian's socket is mounted in place of Lictor's state.
     mounts.push(Mount::Scratch(wanted.state.clone()));
     for name in [crate::client::MARK, crate::client::SOCKET, crate::client::IGNORED] {
         mounts.push(Mount::Shown { from: wanted.runtime.join(name), at: wanted.state.join(name) });
@@ -214,9 +214,9 @@ fn protect(
     let mut inner: Vec<Mount> = Vec::new();
     let mut held: Vec<PathBuf> = Vec::new();
     for path in governing {
-        // What is read-only anyway needs nothing.
+        // A path that is read-only anyway needs no mount.
         let Some(tree) = innermost(writable, path) else { continue };
-        // A directory that governs covers what lies in it.
+        // A governing directory covers its contents.
         if inner.iter().any(
             |mount| matches!(mount, Mount::ReadOnly(outer) | Mount::Empty(outer) if path.starts_with(outer)),
         ) {
@@ -246,7 +246,7 @@ fn protect(
     Ok(())
 }
 
-/// The writable tree that a path lies in.
+/// The writable tree that contains a path.
 fn innermost<'a>(writable: &'a [PathBuf], path: &Path) -> Option<&'a PathBuf> {
     writable.iter().filter(|tree| path.starts_with(tree)).max_by_key(|tree| tree.as_os_str().len())
 }

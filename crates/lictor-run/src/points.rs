@@ -19,33 +19,33 @@ use crate::mounts::holds;
 const LIST: &str = "mount-points";
 /// The list of who could do what with directories.
 const MODES: &str = "modes";
-/// Held by everybody who runs.
+/// Locked by every run.
 const RUNNING: &str = "running";
 /// More than any list has.
 const MOST: u64 = 4 * 1024 * 1024;
 
-/// What was made, the outer before the inner.
+/// The created paths, outer before inner.
 #[derive(Debug, Default)]
 pub struct Points {
     made: Vec<PathBuf>,
-    /// What other runs of the project made.
+    /// Paths that other runs of the project created.
     others: BTreeSet<PathBuf>,
     /// Directories that stay writable around what governs, with who may do what there.
     around: Vec<(PathBuf, u32)>,
 }
 
-/// The part of a mode that says who may do what, and its owner's share.
+/// The permission bits of a mode, and the owner's part.
 const MODE: u32 = 0o777;
 const OWNER: u32 = 0o700;
 
 impl Points {
-    /// Whether something governs there that nobody made to mount on.
+    /// Whether a governing file exists there that is not a created mount point.
     #[must_use]
     pub fn is_there(&self, path: &Path) -> bool {
         fs::symlink_metadata(path).is_ok() && !self.others.contains(path)
     }
 
-    /// A file that says nothing at that path, unless something is there.
+    /// Creates an empty file at that path, unless something exists.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -73,8 +73,8 @@ impl Points {
         Ok(())
     }
 
-    /// Notes who may do what with a directory around something that governs. Inside it can be closed, and then
-    /// nobody could read what governs outside either.
+    /// Records the mode of a directory with governing files. A process inside can remove its permissions, and
+    /// then the governing files would be unreadable outside too.
     pub fn keep_open(&mut self, directory: &Path) {
         if let Ok(found) = fs::symlink_metadata(directory) {
             self.around.push((directory.to_owned(), found.mode() & MODE));
@@ -100,10 +100,10 @@ pub struct Held {
     _running: File,
 }
 
-/// Makes mount points by `make`, with what others made already known, and writes them down before anybody else looks.
+/// Creates mount points with `make`, which knows those of other runs, and records them while the lock is held.
 ///
 /// # Errors
-/// When the list cannot be kept, or `make` fails. What was made is on the list all the same.
+/// When the list cannot be kept, or `make` fails. Created paths are still on the list.
 pub fn hold<T>(
     directory: &Path,
     make: impl FnOnce(&mut Points) -> Result<T, RunError>,
@@ -136,7 +136,7 @@ pub fn hold<T>(
     Ok((made?, points, Held { _running: running }))
 }
 
-/// Removes what was made when nobody is left who runs there. This run's hold must be gone.
+/// Removes created paths when no other run is left. This run's lock must be released.
 ///
 /// # Errors
 /// When the list cannot be read.
@@ -179,8 +179,8 @@ fn write(list: &mut File, paths: &[PathBuf]) -> io::Result<()> {
     list.write_all(&bytes)
 }
 
-/// Adds modes to their list: the mode in octal, a blank, the path. What is known already was noted before anybody could
-/// change it.
+/// Adds modes to their list: the mode in octal, a blank, the path. Known directories were recorded before they
+/// could be changed.
 fn note(modes: &mut File, around: &[(PathBuf, u32)]) -> io::Result<()> {
     let mut known = read(modes)?;
     for (path, mode) in around {
@@ -213,7 +213,7 @@ fn reopen(modes: &[PathBuf]) {
     }
 }
 
-/// Removes what was made as mount points, the inner before the outer. What holds something by now stays.
+/// Removes created mount points, inner before outer. Paths that are no longer empty stay.
 fn remove(made: &[PathBuf]) {
     for path in made.iter().rev() {
         let Ok(found) = fs::symlink_metadata(path) else { continue };
@@ -227,7 +227,7 @@ fn remove(made: &[PathBuf]) {
     }
 }
 
-/// Whether a file still holds what it was made with.
+/// Whether a file still has its original content.
 fn is_untouched(path: &Path, length: u64) -> bool {
     let made = holds(path).as_bytes();
     length == made.len() as u64 && (made.is_empty() || fs::read(path).is_ok_and(|bytes| bytes == made))

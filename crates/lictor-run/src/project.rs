@@ -48,7 +48,7 @@ const WRITABLE: &[&str] = &[
     "go/pkg",
 ];
 
-/// What leads out of a sandbox that shares the file system: container engines, buses, terminal servers.
+/// Sockets that lead out of a sandbox with a shared file system: container engines, buses, terminal servers.
 const LEADING_OUT: &[&str] = &[
     "/run/docker.sock",
     "/run/podman",
@@ -208,7 +208,7 @@ fn governing(home: &Path, environment: &Environment, directories: &[PathBuf]) ->
     all.extend(in_projects.flat_map(|path| directories.iter().map(move |directory| directory.join(path))));
     for file in governing_files() {
         let found: Vec<PathBuf> = match file.at {
-            // Those that govern by what they say.
+            // Files that govern depending on their content.
             At::Project if file.counts_by_text() => {
                 directories.iter().map(|directory| directory.join(file.path)).collect()
             }
@@ -224,12 +224,12 @@ fn governing(home: &Path, environment: &Environment, directories: &[PathBuf]) ->
     all
 }
 
-/// Whether Lictor stands before a server of that list.
+/// Whether a server of that list is wrapped by Lictor.
 fn names_lictor(list: &Path) -> bool {
     fs::read_to_string(list).is_ok_and(|text| text.contains("lictor"))
 }
 
-/// What fits a pattern whose last part begins with `*`.
+/// The matches of a pattern whose last part begins with `*`.
 fn fitting(pattern: &Path) -> Vec<PathBuf> {
     let (Some(directory), Some(name)) = (pattern.parent(), pattern.file_name()) else { return Vec::new() };
     let name = name.to_string_lossy();
@@ -257,7 +257,7 @@ fn programs(names: &[&str], environment: &Environment) -> Vec<PathBuf> {
     found.into_iter().collect()
 }
 
-/// What a policy hides, as paths. What governs the agent must show, or nothing would govern it.
+/// The paths that a policy hides. Governing files must stay visible, or they would not take effect.
 fn hidden(wanted: &Wanted, said: &[String]) -> Result<Vec<PathBuf>, RunError> {
     let mut all = Vec::new();
     for text in said {
@@ -312,15 +312,15 @@ fn open(wanted: &mut Wanted, environment: &Environment, sockets: &[Socket]) {
     wanted.open.dedup();
 }
 
-/// What tells git which programs to run, in the repository and its submodules.
+/// The git files that determine which programs run, in the repository and its submodules.
 fn git_files(root: &Path, common: Option<&Path>) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    // In a linked work tree `.git` is a file that says where the rest is.
+    // In a linked work tree `.git` is a file with the path of the repository.
     if root.join(".git").is_file() {
         files.push(root.join(".git"));
     }
     let Some(common) = common else {
-        // A repository that is made later would be one that nobody has looked at.
+        // A repository that is created later would not have been checked.
         files.push(root.join(".git"));
         return files;
     };

@@ -22,18 +22,19 @@ use crate::{RunError, bubblewrap, client, supervise, terminal};
 /// The word by which the program starts itself inside.
 pub const INSIDE: &str = "__inside";
 
-/// What programs say that need more rights than there are inside.
+/// The message of programs that need more privileges than available inside.
 const EXPLANATION: &str = "#!/bin/sh
 echo \"$(basename \"$0\"): inside of 'lictor run' nobody becomes another user; a person runs this outside, in a terminal of their own\" >&2
 exit 1
 ";
 
-/// Git as it is found first inside: it says why, where the sandbox is what it failed by. `GIT` stands for the real one.
+/// The git wrapper inside: it explains failures that are caused by the sandbox. `GIT` is replaced by the real
+/// program.
 const GIT: &str = include_str!("git.sh");
 
-/// What to run, and with whom.
+/// The program to run, and its guardian.
 pub struct Session {
-    /// What the sandbox has to look like; its `runtime` is filled in.
+    /// The layout of the sandbox; its `runtime` is filled in.
     pub wanted: Wanted,
     /// The program itself.
     pub program: PathBuf,
@@ -50,9 +51,9 @@ pub struct Session {
 pub struct Ended {
     /// The agent's exit code; 128 and the signal's number where a signal ended it.
     pub code: u8,
-    /// What governs the agent and was replaced from outside, if that is why it ended.
+    /// The governing file that was replaced from outside, if that ended the run.
     pub replaced: Option<PathBuf>,
-    /// What became of the notes that anchor the record in the repository.
+    /// The state of the notes that anchor the record in the repository.
     pub notes: Notes,
 }
 
@@ -65,7 +66,7 @@ impl Session {
         let runtime = runtime_directory()?;
         self.wanted.runtime.clone_from(&runtime);
         let janitor = Janitor::start(&self.program, &self.wanted.points, &runtime)?;
-        // Git has to be able to write its references inside, those of the notes among them.
+        // Git must be able to write its references inside, including those of the notes.
         let tip = anchor::tip(&self.wanted.project);
         let ended = self.prepared(bubblewrap);
         janitor.finish();
@@ -107,11 +108,11 @@ impl Session {
         Ok(())
     }
 
-    /// What git ignores inside: mount points that were made, and what the person has git ignore everywhere.
+    /// What git ignores inside: created mount points, and the person's global ignores.
     fn ignored(&self, mounts: &[Mount], points: &Points) -> Vec<u8> {
         let mut list = self.ignored_before.clone();
         list.push(b'\n');
-        // Of directories only those that are mounted on: the ones above may hold files of the project.
+        // Only directories that are mount points: their parents may contain project files.
         let mounted = mounts.iter().filter_map(|mount| match mount {
             Mount::Nothing(path) | Mount::Empty(path) if points.all().any(|made| made == path) => Some(path),
             _ => None,
@@ -124,7 +125,7 @@ impl Session {
         list
     }
 
-    /// Git cannot write its configuration inside, so it is told not to want to.
+    /// Git cannot write its configuration inside, so settings prevent it from trying.
     fn git_settings(&self) -> BTreeMap<String, String> {
         let before = std::env::var("GIT_CONFIG_COUNT").ok().and_then(|count| count.parse::<usize>().ok());
         let before = before.unwrap_or_default();
@@ -167,11 +168,11 @@ impl Session {
             .args(bubblewrap::arguments(mounts, &self.wanted, &inner))
             .envs(self.git_settings())
             .env("PATH", self.search_path())
-            // What a terminal sends is passed on to the agent; bubblewrap would end by it.
+            // Terminal signals are forwarded to the agent; bubblewrap would die from them.
             .process_group(0);
         let relay = terminal::give(&mut command)?.map(Arc::new);
         let child = command.spawn().map_err(RunError::io("cannot start bubblewrap"))?;
-        // The agent's terminal is held by the agent alone, or its end would not be seen.
+        // Only the agent may hold its terminal open, or its end would not be detected.
         drop(command);
         let shown = relay.as_ref().map(|relay| relay.start());
         let supervisor = supervise::start(child.id(), mounts, relay.clone(), closed)?;
@@ -203,7 +204,7 @@ fn wait(mut child: Child) -> Result<u8, RunError> {
     Ok(u8::try_from(code).unwrap_or(1))
 }
 
-/// A directory that only this user can look into, with a name short enough for a socket.
+/// A directory that only this user can access, with a name short enough for a socket.
 fn runtime_directory() -> Result<PathBuf, RunError> {
     let mut random = [0; 8];
     fs::File::open("/dev/urandom")

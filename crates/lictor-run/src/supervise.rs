@@ -19,9 +19,9 @@ use crate::guardian::Closed;
 use crate::mounts::Mount;
 use crate::terminal::Relay;
 
-/// How often it is looked whether the agent has stopped itself, where there is a terminal.
+/// The polling interval for whether the agent has suspended itself, if there is a terminal.
 const LOOK: Duration = Duration::from_millis(200);
-/// How often it is looked at what governs, should the kernel not tell.
+/// The polling interval for governing files, if the kernel sends no events.
 const LOOK_AT_FILES: Duration = Duration::from_secs(2);
 
 /// Signals that come from a terminal are for everything in the foreground, the others for the agent alone.
@@ -126,7 +126,7 @@ impl Work {
         }
     }
 
-    /// Stops with the agent, and goes on with it.
+    /// Suspends and resumes together with the agent.
     fn suspend(&self) {
         self.relay.iter().for_each(|relay| relay.restore());
         // Sent to the process, the signal may stop another thread first, and this one would wake the agent again before
@@ -140,8 +140,8 @@ impl Work {
     }
 }
 
-/// A mount holds on to the file that was there. When another one is put in its place from outside, what is protected is
-/// no longer what governs.
+/// A mount keeps the original file. If another one replaces it from outside, the protected file is no longer the
+/// governing one.
 struct Watched {
     files: Vec<(PathBuf, Identity)>,
     #[cfg(target_os = "linux")]
@@ -160,7 +160,7 @@ impl Watched {
             Mount::ReadOnly(path) | Mount::Nothing(path) | Mount::Empty(path) => Some(path.clone()),
             _ => None,
         };
-        // What lies there belongs to the machine and comes and goes.
+        // Files there belong to the machine and change often.
         let lasting = |path: &PathBuf| !path.starts_with("/run") && !path.starts_with("/var/run");
         let files: Vec<_> = mounts.iter().filter_map(governs).filter(lasting).collect();
         #[cfg(target_os = "linux")]
@@ -173,7 +173,7 @@ impl Watched {
         }
     }
 
-    /// What the kernel tells by that something changed.
+    /// The descriptor for the kernel's change events.
     fn told(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
         #[cfg(target_os = "linux")]
         {
@@ -232,7 +232,7 @@ fn send(to: u32, signal: Signal) {
     let _ = pid(to).map(|pid| rustix::process::kill_process(pid, signal));
 }
 
-/// The agent leads a group of its own.
+/// The agent leads its own process group.
 fn send_to_group(to: u32, signal: Signal) {
     let sent = pid(to).map(|pid| rustix::process::kill_process_group(pid, signal));
     if !matches!(sent, Some(Ok(()))) {

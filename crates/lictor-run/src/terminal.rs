@@ -16,7 +16,7 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetat
 
 use crate::RunError;
 
-/// How long what is still on its way is waited for after the agent has ended.
+/// How long to wait for remaining output after the agent has ended.
 const REST: Duration = Duration::from_millis(500);
 
 /// A relay between the person's terminal and the agent's.
@@ -26,13 +26,13 @@ pub struct Relay {
     before: Termios,
 }
 
-/// Where the system can open a terminal so. Otherwise it is said of it afterwards.
+/// Set when the terminal is opened, if the system supports it; otherwise afterwards.
 #[cfg(not(target_os = "macos"))]
 const CLOSED_IN_CHILDREN: OpenptFlags = OpenptFlags::CLOEXEC;
 #[cfg(target_os = "macos")]
 const CLOSED_IN_CHILDREN: OpenptFlags = OpenptFlags::empty();
 
-/// Gives a command a terminal of its own where the person has one. Without one, its input and output are passed on.
+/// Gives a command its own terminal if the person has one. Without one, its input and output are inherited.
 ///
 /// # Errors
 /// When no terminal can be made.
@@ -60,7 +60,7 @@ pub fn give(command: &mut Command) -> Result<Option<Relay>, RunError> {
 }
 
 impl Relay {
-    /// Begins to relay. What is given says when all of the agent's output has been shown.
+    /// Starts relaying. The receiver signals when all of the agent's output has been shown.
     #[must_use]
     pub fn start(&self) -> Receiver<()> {
         self.raw();

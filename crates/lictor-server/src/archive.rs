@@ -12,7 +12,7 @@ use lictor_store::{Keep, RetainError, Store, StoreExt as _, retain};
 use crate::registry::{Registry, RegistryError};
 use crate::stores::{Stores, StoresError};
 
-/// Why records cannot be moved. What was not moved is still in the store.
+/// Why records cannot be moved. Records that were not moved are still in the store.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// The records or the files failed.
@@ -29,12 +29,12 @@ pub enum ArchiveError {
     Directory {
         /// The directory.
         directory: PathBuf,
-        /// What the system said.
+        /// The system error.
         source: std::io::Error,
     },
 }
 
-/// What was moved from one record.
+/// The records moved from one chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
     /// The tenant.
@@ -47,7 +47,7 @@ pub struct Moved {
     pub directory: PathBuf,
 }
 
-/// What all of it came to.
+/// The result of archiving.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Archived {
     /// The records of which something was moved.

@@ -30,7 +30,7 @@ const BATCH: usize = 500;
 /// The prefix of keys of delegations that were not sent yet.
 const UNTOLD: &str = "untold/";
 
-/// Where the server is, and where what it said last is kept.
+/// The server's URL, and the directory of its last response.
 #[derive(Clone)]
 pub struct Settings {
     /// `http://127.0.0.1:4747`.
@@ -102,7 +102,7 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// What became of a call.
+/// The result of a call.
 enum Outcome {
     Answered(Value),
     Refused(Value),
@@ -113,7 +113,7 @@ enum Outcome {
 }
 
 impl Client {
-    /// Opens what is kept here, and asks the server for what is in force.
+    /// Opens the local state, and fetches the current policy from the server.
     ///
     /// # Errors
     /// When the directory or the record in it cannot be used.
@@ -176,7 +176,7 @@ impl Client {
                 Err(refusal(&problem))
             }
             Outcome::Away(why) => match method {
-                // Nobody here knows, and what is made up would be taken for the server's word.
+                // Unknown here, and an invented answer would be mistaken for the server's.
                 "session" | "approvals" | "resolve" | "gate" => Err(RpcError::Server {
                     kind: "server_away".to_owned(),
                     message: format!("the server is away ({why})"),
@@ -218,7 +218,7 @@ impl Client {
         self.bundle.as_ref().is_none_or(other) || self.asked.elapsed() >= FRESH
     }
 
-    /// Fetches what is in force; what was fetched before stays when that fails.
+    /// Fetches the current policy; on failure the earlier one is kept.
     pub fn refresh(&mut self) {
         self.asked = Instant::now();
         let value = match self.http("GET", "/v1/bundle", None) {
@@ -238,7 +238,7 @@ impl Client {
         }
     }
 
-    /// A token that was taken back must not go on judging by what it once fetched.
+    /// A revoked token must not continue with its last fetched policy.
     fn forget(&mut self) {
         (self.bundle, self.alone) = (None, None);
         // One that cannot be removed is emptied: neither can be read as a policy.
@@ -270,7 +270,7 @@ impl Client {
         Ok(())
     }
 
-    /// Sends what the server does not have yet. What fails is tried again with the next call.
+    /// Sends records that the server does not have yet. Failures are retried with the next call.
     fn ship(&mut self) {
         let address = format!("/v1/machines/{}/records", self.machine);
         loop {
@@ -301,7 +301,7 @@ impl Client {
     }
 }
 
-/// What a server said that did not do it.
+/// The error of a server's refusal.
 fn refusal(problem: &Value) -> RpcError {
     let said = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let kind = said("type").trim_start_matches("urn:lictor:").to_owned();

@@ -54,7 +54,7 @@ use crate::once::{Before, Keyed};
 use crate::password::Guesses;
 use crate::tenants::{Tenants, now};
 
-/// What one server shares between its requests.
+/// State that is shared between the requests of a server.
 #[derive(Debug)]
 pub struct Shared {
     /// The tenants.
@@ -67,9 +67,9 @@ pub struct Shared {
     pub rate: u32,
     /// How many judgements run at a time; more would only wait for each other.
     pub judging: Semaphore,
-    /// What people are told about questions.
+    /// Notifications about questions.
     pub outbox: crate::notify::Outbox,
-    /// How people come to the page.
+    /// Sign-in state of the page.
     pub entrance: crate::page::Entrance,
     /// Ending: not ready any more.
     pub stopping: std::sync::atomic::AtomicBool,
@@ -145,7 +145,7 @@ pub(crate) fn unwritten(error: serde_json::Error) -> Problem {
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", error.to_string())
 }
 
-/// What a handler is given.
+/// The input of a handler.
 pub(crate) struct Call {
     pub(crate) server: Server,
     pub(crate) caller: Caller,
@@ -219,7 +219,7 @@ pub(crate) fn ask(
 pub(crate) const MOST_BYTES: usize = 8 * 1024 * 1024;
 /// How long a request may take.
 const LONGEST: Duration = Duration::from_secs(30);
-/// How long a key may be. A longer one is refused: cut off, two of them could be the same.
+/// How long a key may be. A longer one is refused: truncated keys could collide.
 const LONGEST_KEY: usize = 200;
 
 /// The whole server.
@@ -289,13 +289,13 @@ async fn counted(State(server): State<Server>, request: Request, next: Next) -> 
     if let Some((method, path)) = asked {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let line = json!({"at": now(), "method": method, "path": path, "status": status, "micros": micros});
-        // A log that nobody reads any more is no reason to fail.
+        // A closed log is not an error.
         let _ = writeln!(std::io::stderr(), "{line}");
     }
     response
 }
 
-/// Who asks, by the token in the header.
+/// The caller, by the token in the header.
 pub(crate) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller, Problem> {
     let refuse = |why: &str| {
         Problem::new(
@@ -382,7 +382,7 @@ async fn answer(
             .into_response();
     };
     let work = Arc::clone(&server);
-    // Judging is not async: it runs on a thread of its own.
+    // Judging is not async: it runs on a blocking thread.
     let done =
         tokio::task::spawn_blocking(move || run(&work, (&parts.headers, &parts.uri), path, &body, way));
     match done.await {

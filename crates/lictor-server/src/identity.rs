@@ -14,7 +14,7 @@ pub enum Role {
     Approver,
     /// Checks and tries out policies.
     Author,
-    /// Puts policies in force.
+    /// Publishes policies.
     Publisher,
     /// Manages people and tokens of the tenant.
     Admin,
@@ -34,7 +34,7 @@ pub enum Kind {
     Operator,
 }
 
-/// What an endpoint asks for.
+/// The permission that an endpoint requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Any token of the tenant.
@@ -101,7 +101,7 @@ impl Caller {
 }
 
 /// Everyone with a role may look; an auditor sees what a viewer sees, a publisher can do what an author can, an
-/// administrator manages but does not approve or publish without being told so.
+/// administrator manages but does not approve or publish without those roles.
 fn includes(own: Role, asked: Role) -> bool {
     own == asked || asked == Role::Viewer || (own, asked) == (Role::Publisher, Role::Author)
 }

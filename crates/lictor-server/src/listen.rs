@@ -65,7 +65,7 @@ pub fn tls(certificates: &Path, key: &Path) -> Result<TlsAcceptor> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Serves on TCP until told to end, and waits for what is under way.
+/// Serves on TCP until shutdown, and waits for running requests.
 pub async fn on_tcp(listener: TcpListener, acceptor: Option<TlsAcceptor>, serving: Serving) {
     let stopped = serving.stopped.clone();
     let accept = |context: &mut Context<'_>| listener.poll_accept(context).map_ok(|(stream, _)| stream);

@@ -16,7 +16,7 @@ use crate::tenants::{CallError, Open};
 
 /// The project that shows what a governed session looks like.
 pub const DEMO: &str = "demo";
-/// The file that holds a project's record.
+/// The file of a project's record.
 const STORE: &str = "lictor.db";
 /// How long the list of projects counts.
 const LISTED: Duration = Duration::from_secs(3);
@@ -41,7 +41,7 @@ impl std::fmt::Debug for Projects {
 /// A project as people choose it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// What it goes by in addresses.
+    /// Its id in URLs.
     pub id: String,
     /// The name of its directory.
     pub name: String,
@@ -65,7 +65,7 @@ impl Projects {
         &self.here
     }
 
-    /// What the project that was asked about goes by.
+    /// The id of the requested project.
     #[must_use]
     pub fn first(&self) -> String {
         name_of(self.here.state_dir())
@@ -105,7 +105,7 @@ impl Projects {
     fn look(&self, mut known: BTreeMap<String, Project>) -> BTreeMap<String, Project> {
         let mut places = BTreeMap::from([(self.first(), self.here.clone())]);
         let state = &self.here.dirs().state;
-        // One directory that was named holds one project.
+        // An explicit state directory contains one project.
         if self.here.state_dir() == state {
             return places;
         }
@@ -133,7 +133,7 @@ impl Projects {
         places
     }
 
-    /// A project with the policy that is in force in it now.
+    /// A project with its current policy.
     ///
     /// # Errors
     /// When there is none of that name, or its record cannot be opened.
@@ -167,12 +167,12 @@ impl Projects {
         *self.demo.lock().unwrap_or_else(PoisonError::into_inner) = Some(demo);
     }
 
-    /// What changes when something is recorded, as it is now.
+    /// The current stamps of the stores, which change with every record.
     fn stamps(&self) -> Vec<Stamp> {
         self.places().values().map(|project| Stamp::of(&project.state_dir().join(STORE))).collect()
     }
 
-    /// Calls back whenever something was recorded, until that says stop. Hooks are processes of their own.
+    /// Calls back whenever something was recorded, until the callback stops. Hooks are separate processes.
     pub fn watch(&self, every: Duration, mut changed: impl FnMut() -> bool) {
         let mut before = self.stamps();
         loop {
@@ -186,7 +186,7 @@ impl Projects {
     }
 }
 
-/// With the project's policy; with none where that is refused, so that people can still look and answer.
+/// With the project's policy; with none if that is invalid, so that people can still read and answer.
 fn runtime(project: &Project, store: &Arc<dyn Store>) -> Result<Runtime, CallError> {
     let options = project.options().clone().shared_store(Arc::clone(store));
     let governed = Project::pinned(&project.root, Some(project.state_dir().to_owned()), &options);

@@ -12,10 +12,10 @@ pub(crate) use outbox::{Letter, run};
 
 use serde::{Deserialize, Serialize};
 
-/// Somebody who is told.
+/// A notification target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
-    /// What administrators call it.
+    /// Its name.
     pub name: String,
     /// How.
     pub way: Way,
@@ -29,10 +29,10 @@ pub enum Way {
     Webhook {
         /// The address.
         url: String,
-        /// What both sides know.
+        /// The shared secret.
         secret: String,
     },
-    /// What Slack, Mattermost and others take.
+    /// The webhook format of Slack, Mattermost and others.
     Slack {
         /// The address.
         url: String,
@@ -63,7 +63,7 @@ impl Way {
         }
     }
 
-    /// Where it goes, without what is secret: some services put a secret into the path.
+    /// The destination without secrets: some services put a secret into the path.
     #[must_use]
     pub fn place(&self) -> &str {
         match self {
@@ -109,7 +109,7 @@ pub struct Message {
     pub agent: String,
     /// When the question lapses.
     pub expires: lictor_core::Timestamp,
-    /// Where it can be answered by whoever is signed in.
+    /// The link where a signed-in person can answer.
     pub link: String,
 }
 

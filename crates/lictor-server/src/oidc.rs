@@ -23,7 +23,7 @@ const SLACK: i64 = 60;
 /// Sign-ins under way at a time.
 const MOST: usize = 10_000;
 
-/// Why somebody could not sign in.
+/// Why a sign-in failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OidcError {
     /// The provider cannot be reached, or answers something else.
@@ -32,7 +32,7 @@ pub enum OidcError {
     /// The answer belongs to no sign-in that was begun here.
     #[error("this sign-in was not begun here, or took too long; begin again")]
     Unknown,
-    /// What the provider said is not to be believed.
+    /// The provider's token is invalid.
     #[error("what the provider said is not to be believed: {0}")]
     Unbelievable(&'static str),
     /// The system failed.
@@ -55,7 +55,7 @@ struct Begun {
 #[derive(Debug, Default)]
 pub struct SignIns(Mutex<HashMap<String, Begun>>);
 
-/// Who signed in, by the word of the provider.
+/// The signed-in person, according to the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signed {
     /// The tenant that it was begun for.
@@ -157,7 +157,7 @@ fn discover(oidc: &Oidc) -> Result<Discovery, OidcError> {
     Ok(found)
 }
 
-/// As it stands in an address or a form.
+/// URL-encoded.
 fn encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
     text.bytes()
@@ -170,8 +170,8 @@ fn form(fields: &[(&str, &str)]) -> String {
 }
 
 impl SignIns {
-    /// Begins a sign-in and gives the address of the provider to go to. The second value must come back with the browser:
-    /// nobody can make another one end a sign-in that they began themselves.
+    /// Begins a sign-in and returns the provider's URL. The second value must be returned by the same browser,
+    /// which prevents login CSRF.
     ///
     /// # Errors
     /// See [`OidcError`].
@@ -263,7 +263,7 @@ impl SignIns {
     }
 }
 
-/// What the token says, if it is to be believed.
+/// The claims of a valid token.
 fn believed(token: &str, keys: &Keys, oidc: &Oidc, nonce: &str, now: i64) -> Result<Claims, OidcError> {
     let no = OidcError::Unbelievable;
     let mut parts = token.split('.');

@@ -19,14 +19,14 @@ const MOST_FORGOTTEN: usize = 4;
 /// A request with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keyed {
-    /// Who asks for what, by which key.
+    /// The digest of caller, request and key.
     key: Digest,
     /// What is asked.
     body: Digest,
     at: Timestamp,
 }
 
-/// What is noted about a request.
+/// The stored note of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Note {
     at: Timestamp,
@@ -35,7 +35,7 @@ struct Note {
     answer: Option<Value>,
 }
 
-/// What is known of a request.
+/// The known state of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Before {
     /// Nothing.
@@ -48,13 +48,13 @@ pub enum Before {
     Other,
 }
 
-/// What happened to the request of this thread.
+/// The progress of this thread's request.
 #[derive(Default)]
 struct Course {
     keyed: Option<Keyed>,
     /// The store that has the note.
     noted: Option<Arc<dyn Store>>,
-    /// Somebody else was first.
+    /// Another request was first.
     beaten: bool,
 }
 
@@ -102,7 +102,7 @@ impl Keyed {
             return None;
         }
         if let Some(store) = course.noted {
-            // An answer that cannot be kept is given all the same: that it was done is noted.
+            // A response that cannot be stored is still returned: the execution is noted.
             let _ = match &outcome {
                 Ok(answer) if keep => store.update(Durability::Process, |tx| self.put(tx, Some(answer))),
                 Ok(_) => Ok(()),
@@ -135,7 +135,7 @@ impl Keyed {
     }
 }
 
-/// Notes by age. Times stand in hexadecimal digits, so that their order is that of the keys.
+/// The key of a note by age. Times are in hexadecimal digits, so that keys sort by time.
 fn when(at: Timestamp, key: Digest) -> String {
     format!("once-at/{:016x}/{key}", at.0.max(0))
 }

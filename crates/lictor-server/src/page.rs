@@ -44,10 +44,10 @@ use crate::http::{MOST_BYTES, Problem, Server, filter, parse_query};
 use crate::identity::{Caller, Need, Role};
 use crate::tenants::Open;
 
-/// So many records of a machine's session are looked through for how it stands.
+/// How many records of a machine's session are scanned for its state.
 const MACHINE_RECORDS: usize = 1_000;
 
-/// Somebody who is signed in and asks for something.
+/// A request of a signed-in person.
 pub(crate) struct Visit {
     pub(crate) server: Server,
     pub(crate) caller: Caller,
@@ -168,7 +168,7 @@ async fn visit(
 }
 
 impl Visit {
-    /// The project that is looked at: the one in the address, else the first.
+    /// The current project: the one in the URL, else the first.
     pub(crate) fn project(&self) -> String {
         match (&self.server.tenants.local, self.query.get("project")) {
             (Some(_), Some(named)) if !named.is_empty() => named.clone(),
@@ -190,7 +190,7 @@ impl Visit {
         Ok(self.server.tenants.open(&self.project())?)
     }
 
-    /// The record that is looked at: the project's, or that of a machine of the tenant.
+    /// The current record: the project's, or that of a machine of the tenant.
     pub(crate) fn store(&self) -> Result<Arc<dyn Store>, Problem> {
         match self.query.get("machine").filter(|name| !name.is_empty()) {
             Some(machine) if self.server.tenants.local.is_none() => {
@@ -201,8 +201,8 @@ impl Visit {
         }
     }
 
-    /// How a session of the record that is looked at stands. A machine sends only its record, so that the state is worked
-    /// out from what the session recorded, as far as that is looked through.
+    /// The state of a session of the current record. A machine sends only its record, so the state is folded from
+    /// the scanned records of the session.
     pub(crate) fn session(&self, store: &dyn Store, key: &SessionKey) -> Result<SessionState, Problem> {
         if self.asked("machine").is_none() || self.server.tenants.local.is_some() {
             return Ok(self.open()?.runtime.session(key)?);
@@ -222,7 +222,7 @@ impl Visit {
         self.path.get(name).map(String::as_str).unwrap_or_default()
     }
 
-    /// What was asked for after the question mark, when it was.
+    /// A query parameter, if present.
     pub(crate) fn asked(&self, name: &str) -> Option<&str> {
         self.query.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
@@ -241,7 +241,7 @@ impl Visit {
         filter::moment(text, &self.zone(), end).ok_or_else(bad).map(Some)
     }
 
-    /// The machines of a team whose records can be looked at.
+    /// The machines of a team with records.
     pub(crate) fn machines(&self) -> Result<Vec<Choice>, Problem> {
         if self.server.tenants.local.is_some() {
             return Ok(Vec::new());
@@ -257,7 +257,7 @@ impl Visit {
         Ok(all.map(choice).collect())
     }
 
-    /// What stands around a view.
+    /// The frame of a view.
     pub(crate) fn frame(&self, title: &str, here: &'static str) -> Frame {
         let project = self.project();
         let projects: Vec<Choice> = match &self.server.tenants.local {
@@ -284,7 +284,7 @@ impl Visit {
         }
     }
 
-    /// What links carry so that one stays where one is: `?project=…`, or nothing.
+    /// The query of links that keeps the current project: `?project=…`, or nothing.
     pub(crate) fn keep(&self) -> String {
         let named = ["project", "machine"].iter().filter_map(|name| Some((*name, self.asked(name)?)));
         let pairs: Vec<String> =
@@ -293,7 +293,7 @@ impl Visit {
     }
 }
 
-/// What stands around every view.
+/// The frame of every view.
 pub(crate) struct Frame {
     pub(crate) title: String,
     pub(crate) here: &'static str,
@@ -333,7 +333,7 @@ impl Frame {
     }
 }
 
-/// One thing of several that can be looked at.
+/// One selectable item.
 pub(crate) struct Choice {
     pub(crate) id: String,
     pub(crate) name: String,
@@ -346,7 +346,7 @@ pub(crate) fn shown(template: &impl Template) -> Result<Shown, Problem> {
     Ok(Shown::Page(rendered(template)?))
 }
 
-/// A template as text. Whatever somebody wrote into a record, nothing in it can change how the rest reads.
+/// A rendered template. Text from records is escaped.
 pub(crate) fn rendered(template: &impl Template) -> Result<String, Problem> {
     let html = template.render().map_err(|error| {
         Problem::new(
@@ -409,7 +409,7 @@ struct Failed<'a> {
     fix: &'a str,
 }
 
-/// What went wrong, for whoever asked: a page for a browser, `problem+json` for a program.
+/// An error response: a page for a browser, `problem+json` for a program.
 pub(crate) fn refused(headers: &HeaderMap, problem: Problem) -> Response {
     let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
     if !accepted.is_some_and(|accepted| accepted.contains("text/html")) {
@@ -420,7 +420,7 @@ pub(crate) fn refused(headers: &HeaderMap, problem: Problem) -> Response {
     response
 }
 
-/// What went wrong, as a sentence.
+/// An error as a sentence.
 pub(crate) fn failed(problem: &Problem) -> Response {
     let (status, detail, fix) = problem.told();
     let title = match status {

@@ -27,7 +27,7 @@ use crate::identity::Caller;
 
 /// The longest name of a machine's chain; a database has no room for longer ones.
 pub(crate) const LONGEST_CHAIN: usize = 190;
-/// So many machines are known without a look at the record: each sends again and again.
+/// How many machines are cached: each sends repeatedly.
 const MOST_NOTED: usize = 10_000;
 
 /// Why the registry refuses.
@@ -55,7 +55,7 @@ pub enum RegistryError {
     /// Settings of a tenant that cannot be used.
     #[error("these settings cannot be used: {0}")]
     Settings(&'static str),
-    /// Nobody can be told that way.
+    /// The target is invalid.
     #[error("nobody can be told that way: {0}")]
     Target(&'static str),
     /// The system has no random numbers.
@@ -63,7 +63,7 @@ pub enum RegistryError {
     Random(#[from] std::io::Error),
 }
 
-/// What the server knows itself.
+/// The server's own data.
 #[derive(Clone)]
 pub struct Registry {
     store: Arc<dyn Store>,
@@ -156,7 +156,7 @@ impl Registry {
         Self { store, callers: Arc::default(), end: Arc::default(), machines: Arc::default() }
     }
 
-    /// A change by somebody, with its record.
+    /// A change with its author and its record.
     fn change<T>(
         &self,
         at: Timestamp,

@@ -24,15 +24,15 @@ pub struct Settings {
     pub socket: Option<PathBuf>,
     /// Where records are: `sqlite:DIRECTORY` or `postgres://…`.
     pub store: Option<String>,
-    /// The directory for the key, and for records when nothing is said.
+    /// The directory for the key, and by default for records.
     pub state: PathBuf,
-    /// Something in front of the server speaks TLS.
+    /// A proxy terminates TLS.
     pub behind_proxy: bool,
     /// Requests a second for each token.
     pub rate: u32,
     /// Whether every request is written to standard error, as a line of JSON.
     pub log: bool,
-    /// The certificate chain and its key, when the server speaks TLS itself.
+    /// The certificate chain and its key, if the server terminates TLS itself.
     pub tls: Option<(PathBuf, PathBuf)>,
     /// The address under which browsers reach the server, if it is not its own.
     pub address: Option<String>,
@@ -40,7 +40,7 @@ pub struct Settings {
     pub patience: Duration,
 }
 
-/// Connections to a database, which by default gives a hundred to all of its clients.
+/// The maximum number of database connections; PostgreSQL allows a hundred in total by default.
 const IN_A_DATABASE: usize = 64;
 
 /// Requests that are worked on at a time. A judgement on files takes a processor, one in a database mostly waits for the
@@ -52,7 +52,7 @@ fn at_a_time(store: Option<&str>) -> usize {
     4 * std::thread::available_parallelism().map_or(2, usize::from).max(4)
 }
 
-/// Serves until it is told to end. `ready` gets the address and, at the first start, the link for the operator.
+/// Serves until shutdown. `ready` gets the address and, at the first start, the link for the operator.
 ///
 /// # Errors
 /// When the stores cannot be opened or the addresses cannot be listened on.
@@ -111,12 +111,12 @@ pub async fn run(settings: Settings, ready: impl FnOnce(&str, Option<String>)) -
         let _ = std::fs::remove_file(socket);
     }
     let _ = tokio::task::spawn_blocking(move || telling.join()).await;
-    // Connections to a database have a runtime of their own, which must not end inside of this one.
+    // Database connections have their own runtime, which must not be dropped inside this one.
     let _ = tokio::task::spawn_blocking(move || drop(shared)).await;
     Ok(())
 }
 
-/// A socket that only this user can connect to. One that nobody listens on any more is replaced.
+/// A socket that only this user can connect to. A stale socket is replaced.
 fn bind(file: &Path) -> Result<UnixListener> {
     use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
     if let Ok(meta) = std::fs::symlink_metadata(file) {

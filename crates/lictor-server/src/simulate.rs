@@ -20,7 +20,7 @@ use crate::tenants::CallError;
 const PAGE: usize = 500;
 /// How long a simulation may take.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// Verdicts that say what people answered, or that nobody could be asked: not the policy's.
+/// Verdicts about people's answers, which are not the policy's own.
 const OF_PEOPLE: [&str; 2] = ["approval", "resolve"];
 
 /// A recorded decision that would be another one.
@@ -38,7 +38,7 @@ pub struct Changed {
     pub reason: String,
 }
 
-/// What a policy comes to on what happened.
+/// The result of a simulation.
 #[derive(Debug)]
 pub struct Simulated {
     /// Decisions that were judged again.
@@ -49,7 +49,7 @@ pub struct Simulated {
     pub stopped_at: Option<u64>,
 }
 
-/// Where the newest decisions of a record begin, so many of them.
+/// The start of this many latest decisions of a record.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -59,7 +59,7 @@ pub fn newest(store: &dyn Store, decisions: usize) -> Result<u64, CallError> {
     Ok(oldest.last().map_or(0, |record| record.seq.saturating_sub(1)))
 }
 
-/// Judges the decisions after a record again, in order and with what became of them, by another policy.
+/// Judges the decisions after a record again with another policy, in order and with their outcomes.
 ///
 /// # Errors
 /// When the policy cannot be used, or the store cannot be read.
@@ -104,7 +104,7 @@ pub fn run(
     }
 }
 
-/// The time of the record that is looked at: rates and budgets count as they did.
+/// A clock with the time of the current record: rates and budgets count as they did.
 #[derive(Clone, Default)]
 struct Then(Arc<AtomicI64>);
 
@@ -114,13 +114,13 @@ impl Clock for Then {
     }
 }
 
-/// What the policy says, before people come in: a yes or no of then says nothing about the policy.
+/// The policy's own decision, without people's answers.
 fn says(evaluation: &Evaluation) -> Decision {
     let own = evaluation.active().into_iter().filter(|given| !OF_PEOPLE.contains(&given.guard()));
     own.map(|given| given.verdict.value().settle()).max().unwrap_or(Decision::Pass)
 }
 
-/// The candidate, and what it was given so far.
+/// The candidate policy, and its state so far.
 struct Replay<'a> {
     /// The current runtime, which knows the sessions.
     runtime: &'a Runtime,

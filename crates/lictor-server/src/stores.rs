@@ -42,7 +42,7 @@ type Files = HashMap<(PathBuf, Use), Arc<dyn Store>>;
 enum Use {
     /// Judging and recording.
     Judging,
-    /// Looking through the whole record, which must not keep judgements waiting: over a connection of its own.
+    /// Scanning the whole record, which must not delay judgements: over a separate connection.
     Looking,
 }
 
@@ -71,7 +71,7 @@ pub enum StoresError {
     Directory {
         /// The directory.
         directory: PathBuf,
-        /// What the system said.
+        /// The system error.
         source: std::io::Error,
     },
 }
@@ -83,7 +83,7 @@ impl std::fmt::Debug for Stores {
 }
 
 impl Stores {
-    /// The stores at `sqlite:DIRECTORY` or `postgres://…`; `state` holds the key, and the files when nothing is said.
+    /// The stores at `sqlite:DIRECTORY` or `postgres://…`; `state` holds the key, and by default the files.
     ///
     /// # Errors
     /// See [`StoresError`].
@@ -104,13 +104,13 @@ impl Stores {
         Ok(Self { place, keys: Some(keys), adopt, open: Arc::default() })
     }
 
-    /// Keeps nothing: for one person who looks at records that are elsewhere.
+    /// Without own stores: for one person who reads records elsewhere.
     #[must_use]
     pub fn none() -> Self {
         Self { place: Place::Memory, keys: None, adopt: false, open: Arc::default() }
     }
 
-    /// What the server knows itself.
+    /// The store of the server's own data.
     ///
     /// # Errors
     /// When it cannot be opened.
@@ -126,7 +126,7 @@ impl Stores {
         self.chain(tenant, MAIN, Use::Judging)
     }
 
-    /// The same for those who look through all of it.
+    /// The same for full scans.
     ///
     /// # Errors
     /// When it cannot be opened.
@@ -142,7 +142,7 @@ impl Stores {
         self.chain(tenant, &format!("machine {machine}"), Use::Judging)
     }
 
-    /// The same for those who look through all of it.
+    /// The same for full scans.
     ///
     /// # Errors
     /// When it cannot be opened.
@@ -194,7 +194,7 @@ impl Stores {
         }
     }
 
-    /// The store in a directory. When very many are open, those that nobody uses are closed.
+    /// The store in a directory. When very many are open, unused ones are closed.
     fn file(&self, directory: PathBuf, what_for: Use) -> Result<Arc<dyn Store>, StoresError> {
         let key = (directory, what_for);
         if let Some(known) = self.files().get(&key) {
@@ -217,7 +217,7 @@ impl Stores {
         } else {
             Vec::new()
         };
-        // Somebody else may have been faster.
+        // Another thread may have been faster.
         let store = Arc::clone(open.entry(key).or_insert(store));
         drop(open);
         // To close one may wait for the disk too.

@@ -17,8 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Records in one request.
 const BATCH: usize = 1_000;
 
-/// Fetches the policy of the server that the project's files name and, unless told otherwise, sends what the server does
-/// not have yet of the project's record. Says what was done.
+/// Fetches the policy of the server that the project's files name and, unless disabled, sends the project's
+/// records that the server does not have yet. Returns what was done.
 ///
 /// # Errors
 /// When no server is named, or it cannot be reached.
@@ -51,7 +51,7 @@ pub fn run(cwd: &Path, fetch_only: bool) -> Result<String> {
     Ok(format!("{said}; {sent} records sent"))
 }
 
-/// What the server answered. Where it is from and when it came are this machine's to say.
+/// The server's response. Its origin and time are set by this machine.
 fn read(mut fetched: Value) -> Result<Bundle> {
     if let Some(fields) = fetched.as_object_mut() {
         fields.insert("url".to_owned(), json!(""));

@@ -20,7 +20,7 @@ use crate::random;
 use crate::registry::{Registry, RegistryError};
 use crate::stores::{Stores, StoresError};
 
-/// How long the policy of a project of this machine is taken for granted.
+/// How long the policy of a local project is cached.
 const FRESH: Duration = Duration::from_secs(1);
 /// The policy of a tenant that has published none.
 const EMPTY: &str = "{version: 1}";
@@ -32,7 +32,7 @@ const MOST_CHAINS: usize = 4_096;
 /// Why a call is not answered.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// The body names somebody else than the token does.
+    /// The body names another user or tenant than the token.
     #[error("the request names the {what} `{named}`, and the token belongs to another")]
     NotYours {
         /// `tenant`, `user`, `chain`, `agent`.
@@ -40,7 +40,7 @@ pub enum CallError {
         /// What was named.
         named: String,
     },
-    /// The session that is to be started is under way, for somebody else.
+    /// The session to start already belongs to another caller.
     #[error("the session `{0}` is under way already; a delegation starts a new one")]
     UnderWay(String),
     /// A store failed.
@@ -60,12 +60,12 @@ pub enum CallError {
     Random(#[from] std::io::Error),
 }
 
-/// What is said to an action.
+/// The response to an action.
 #[derive(Debug)]
 pub struct Answered {
     /// The judgement.
     pub evaluation: Evaluation,
-    /// What its outcome will be told by.
+    /// The id for reporting its outcome.
     pub correlation_id: Option<String>,
     /// The version of the policy; 0 for none.
     pub policy_version: u64,
@@ -86,16 +86,16 @@ impl Serialize for Answered {
     }
 }
 
-/// A tenant's runtime with the policy that is in force.
+/// A tenant's runtime with the current policy.
 pub struct Open {
     /// The version of the policy; 0 for none.
     pub version: u64,
     /// The runtime.
     pub runtime: Runtime,
-    /// Its record, for those who look through it.
+    /// Its record, for scans.
     pub store: Arc<dyn Store>,
     opened: Instant,
-    /// The end of the registry's record under which the version is the one in force.
+    /// The end of the registry's record for which this version is current.
     end: RwLock<Head>,
     /// The agents on the way to sessions that have begun: that never changes.
     chains: Mutex<HashMap<SessionKey, Vec<String>>>,
@@ -114,12 +114,12 @@ impl Open {
         self.opened.elapsed() < FRESH
     }
 
-    /// Whether nothing has changed since it was found to be in force.
+    /// Whether it is still current.
     fn is_of(&self, end: Head) -> bool {
         *self.end.read().unwrap_or_else(PoisonError::into_inner) == end
     }
 
-    /// It is in force while the registry's record has that end.
+    /// Marks it as current while the registry's record has this end.
     fn holds_under(&self, end: Head) {
         *self.end.write().unwrap_or_else(PoisonError::into_inner) = end;
     }
@@ -133,14 +133,14 @@ impl std::fmt::Debug for Open {
 
 /// All tenants.
 pub struct Tenants {
-    /// What the server knows.
+    /// The server's own data.
     pub registry: Registry,
     /// Where records are.
     pub stores: Stores,
     /// An empty directory: programs elsewhere have files that this machine knows nothing of.
     nowhere: PathBuf,
     open: RwLock<HashMap<String, Arc<Open>>>,
-    /// The projects of this machine, which stand in for tenants where one person looks at their own.
+    /// The projects of this machine, which replace tenants in `lictor ui`.
     pub local: Option<crate::local::Projects>,
     /// Counts the changes of any record, for those who follow.
     pub changes: watch::Sender<u64>,
@@ -182,7 +182,7 @@ impl Tenants {
         }
     }
 
-    /// The tenant's runtime, by the policy that is in force now.
+    /// The tenant's runtime with its current policy.
     ///
     /// # Errors
     /// When the tenant is unknown, or its policy or its store cannot be used.
@@ -231,12 +231,12 @@ impl Tenants {
         self.local.is_none() && std::path::Path::new(cwd) == self.nowhere
     }
 
-    /// What was in force is looked up again.
+    /// Drops the cached policy.
     pub fn forget(&self, tenant: &str) {
         self.open.write().unwrap_or_else(PoisonError::into_inner).remove(tenant);
     }
 
-    /// Tells those who follow that there is more.
+    /// Notifies streams of new records.
     pub fn changed(&self) {
         self.changes.send_modify(|count| *count += 1);
     }
@@ -259,7 +259,7 @@ impl Tenants {
         Ok(Answered { evaluation, correlation_id: action.tool_use_id, policy_version: open.version })
     }
 
-    /// Who reaches for what is not theirs is on record where they belong.
+    /// An access violation is recorded in the caller's own tenant.
     fn note_refusal(&self, open: &Open, caller: &Caller, refused: &CallError) -> Result<(), CallError> {
         let body = json!({
             "action": {"actor": {"tenant": caller.tenant, "user": caller.person(), "email": caller.email}},
@@ -272,7 +272,7 @@ impl Tenants {
         noted.map_err(|error| CallError::Stores(error.into()))
     }
 
-    /// Records what came of an action.
+    /// Records the outcome of an action.
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate), and when it cannot be recorded.
@@ -363,13 +363,13 @@ pub(crate) fn delegate(open: &Open, caller: &Caller, params: DelegateParams) -> 
     Ok(answer)
 }
 
-/// The session above all sessions of the caller: what is counted there is counted for the person.
+/// The account of the caller: the parent of all their sessions, where everything is counted per person.
 fn account(caller: &Caller) -> SessionKey {
     SessionKey::account(caller.unique_name())
 }
 
-/// Sessions of different callers cannot meet, whatever they call them, and none can pass for an account: it would stand
-/// below nobody's.
+/// Sessions of different callers cannot collide, whatever their ids, and none can imitate an account, which would
+/// have no parent.
 fn session(caller: &Caller, agent: &str, id: String) -> Result<SessionKey, CallError> {
     let key = SessionKey { agent: agent.to_owned(), id: format!("{}/{id}", caller.unique_name()) };
     if key.is_account() {
@@ -378,7 +378,7 @@ fn session(caller: &Caller, agent: &str, id: String) -> Result<SessionKey, CallE
     Ok(key)
 }
 
-/// Puts a session that has not begun below the account of the caller. Its first event says for good what it is below.
+/// Puts a session that has not begun below the account of the caller. Its first event fixes its parent.
 fn begin(open: &Open, caller: &Caller, key: &SessionKey) -> Result<(), CallError> {
     if open.runtime.session(key)?.started.is_none() {
         open.runtime.delegate(&account(caller), key, Limit::default())?;
@@ -386,7 +386,7 @@ fn begin(open: &Open, caller: &Caller, key: &SessionKey) -> Result<(), CallError
     Ok(())
 }
 
-/// The agents on the way to a session, main agent first; none for one that nobody delegated to.
+/// The agents on the way to a session, main agent first; empty for a session without delegation.
 fn chain(open: &Open, caller: &Caller, key: &SessionKey) -> Result<Vec<String>, CallError> {
     let known = || open.chains.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(chain) = known().get(key) {

@@ -21,7 +21,7 @@ use crate::registry::{Person, Tenant};
 use crate::serve::signalled;
 use crate::tenants::{Tenants, now};
 
-/// How often the records are looked at for what is new.
+/// The polling interval for new records.
 const EVERY: Duration = Duration::from_millis(150);
 /// Requests a second: one person's browser.
 const RATE: u32 = 1_000;
@@ -37,7 +37,7 @@ pub struct Settings {
     pub open: bool,
 }
 
-/// Serves the page until it is told to end. `ready` gets the link, which opens it once.
+/// Serves the page until shutdown. `ready` gets the link, which opens it once.
 ///
 /// # Errors
 /// When nothing can be listened on.
@@ -108,8 +108,8 @@ fn person() -> String {
     named.filter(|name| crate::registry::name(name).is_ok()).unwrap_or_else(|| "me".to_owned())
 }
 
-/// Opens the browser on a file that leads to the link: the link itself must not stand in a process's arguments, where
-/// everybody on the machine can read it.
+/// Opens the browser on a file that leads to the link: the link itself must not be in a process's arguments,
+/// which all users of the machine can read.
 fn open(state: &Path, link: &str) {
     let file = state.join("page.html");
     let html = format!(
@@ -125,7 +125,7 @@ fn open(state: &Path, link: &str) {
         return;
     }
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    // Whoever has no browser has the link on the terminal.
+    // Without a browser the link is on the terminal.
     let _ = Command::new(program)
         .arg(&file)
         .stdin(Stdio::null())

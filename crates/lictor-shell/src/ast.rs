@@ -19,7 +19,7 @@ pub(crate) struct Item {
     pub background: bool,
 }
 
-/// What joins two pipelines of a chain.
+/// The operator between two pipelines of a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Joint {
     And,
@@ -175,7 +175,7 @@ pub(crate) enum HereBody {
 #[derive(Debug, Default)]
 pub(crate) struct Word {
     pub parts: Vec<Part>,
-    /// As written, shortened. Empty when the word is plain: its only literal says it all.
+    /// As written, shortened. Empty when the word is plain: its only literal is the text.
     pub written: String,
     /// Some of it was quoted: not a reserved word, not an alias.
     pub quoted: bool,

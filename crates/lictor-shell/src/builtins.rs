@@ -17,7 +17,7 @@ pub(crate) use directory::names_directory;
 pub(crate) use evaluate::Trap;
 pub(crate) use variables::is_declaration;
 
-/// What became of a command.
+/// The result of a builtin.
 #[expect(
     clippy::large_enum_variant,
     reason = "most commands are no builtins: moving one costs less than a box for it"
@@ -111,7 +111,7 @@ impl Walker<'_> {
         Outcome::Done(self.done(name, argv, output))
     }
 
-    /// Builtins that take names, numbers or commands as words evaluate what stands in them.
+    /// Builtins that take names, numbers or commands as words evaluate code inside them.
     fn evaluated_names(&mut self, name: &str, args: &[Expanded]) {
         let scene = Scene { certain: false, attributable: false, capture: false };
         match name {
@@ -131,7 +131,7 @@ impl Walker<'_> {
                 }
             }
             "hash" => {
-                // `hash -p PATH NAME`: the name now stands for another program.
+                // `hash -p PATH NAME`: the name now refers to another program.
                 if let [option, path, named] = args
                     && option.arg.known() == Some("-p")
                     && let (Some(path), Some(named)) = (path.arg.known(), named.arg.known())

@@ -9,12 +9,12 @@ use lictor_core::facts::{Access, Effect, Opaque, OpaqueWhat};
 use crate::operand::{Arg, Cwd, Incoming, Operand, Taint};
 use crate::reading::{Mention, ShellEnv};
 
-/// What a command finds on its standard input.
+/// The standard input of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stdin {
     /// Nothing special: the terminal, or what the line inherits.
     Inherited,
-    /// A here-document, here-string, or the literal output of a command that the reader could work out.
+    /// A here-document, here-string, or the known literal output of a command.
     Text(String),
     /// A list of file names, one a line or NUL-separated, of which the shape is known: what `find`, `ls`,
     /// `git ls-files` or `grep -l` printed ([`Report::names`]).
@@ -109,12 +109,12 @@ impl Next {
     }
 }
 
-/// What a table entry has to say about one call.
+/// The report of a table entry about one call.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Effects, in order.
     pub effects: Vec<Effect<Operand>>,
-    /// What could not be worked out.
+    /// What could not be determined.
     pub opaque: Vec<Opaque>,
     /// What is run in turn.
     pub next: Vec<Next>,
@@ -134,13 +134,13 @@ pub struct Report {
     pub taint: Taint,
     /// `stdout` was hidden by an encoding on the line.
     pub decoded: bool,
-    /// The standard output is a credential: read by whoever reads the answer, unless another command takes it up.
+    /// The standard output is a credential: visible to the agent, unless another command consumes it.
     pub credential: bool,
     /// A new directory for what follows on the line (`cd`, `pushd`).
     pub cwd: Option<Cwd>,
-    /// Where the code of an interpreter has gone (`os.chdir`): what it deletes and runs from then on is there.
+    /// The directory that the code of an interpreter changed to (`os.chdir`), for its later effects.
     pub gone_to: Option<Cwd>,
-    /// How code changes files whose names it makes itself.
+    /// How code changes files with computed names.
     pub(crate) computed: Option<Access>,
     /// Words that reach code and may name what it changes.
     pub(crate) mentions: Vec<Mention>,
@@ -161,7 +161,7 @@ impl Report {
         });
     }
 
-    /// Notes that code changes a file whose name it makes itself. What is lost weighs more.
+    /// Notes that code changes a file with a computed name. The more destructive access wins.
     pub(crate) fn changes_some(&mut self, access: Access) {
         if self.computed.is_none() || access == Access::Delete {
             self.computed = Some(access);
@@ -182,7 +182,7 @@ impl Report {
         self.effects.push(Effect::File { access, target, recursive, by: None });
     }
 
-    /// Reports something that could not be worked out.
+    /// Reports a part that could not be determined.
     pub fn opaque(&mut self, what: OpaqueWhat, text: &str) {
         self.opaque.push(Opaque { what, text: text.chars().take(120).collect() });
     }

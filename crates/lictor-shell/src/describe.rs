@@ -33,8 +33,8 @@
 //! (what `@file` names), `any` (every word and value), `stdin`, `disks`, a path of its own (`~/.x/{2}`) or any
 //! other text of its own (`=s3.amazonaws.com`).
 //!
-//! `credentials_for: github` names parts of the hosts that a credential which the program prints may be sent to.
-//! `is: takes-trees filters` states what is true of every call, for analyses of whole lines: see [`Trait`].
+//! `credentials_for: github` names parts of the hosts to which the program's credentials may be sent. `is:
+//! takes-trees filters` states what is true of every call, for analyses of whole lines: see [`Trait`].
 //!
 //! `recipes: {make: Makefile, settings: tox.ini}` names files that the program runs. They are read when the line itself wrote
 //! them, and so is every word of the call that names such a file.
@@ -53,12 +53,12 @@ pub type Text = Cow<'static, str>;
 /// A list of a description.
 pub type List<T> = Cow<'static, [T]>;
 
-/// What is known of one program.
+/// The description of one program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// Its names.
     pub names: List<Text>,
-    /// How it spells options.
+    /// Its option syntax.
     pub options: Options,
     /// With one of these options nothing is done.
     pub quiet: List<Given>,
@@ -70,15 +70,17 @@ pub struct Program {
     pub recipes: List<Recipe>,
     /// What is true of every call.
     pub traits: Traits,
-    /// Parts of the names of hosts that the credentials it prints are for.
+    /// Parts of the host names that its credentials are for.
     pub hosts: List<Text>,
 }
 
-/// Files that a program runs without being told to, or that its words name: makefiles, tasks, settings with commands.
+/// Files that a program runs by default, or that its arguments name: makefiles, task files, settings with
+/// commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipe {
-    /// How they are read: `make`, `just`, `tasks`, `package`, `playbook`, `cmake`, `shell`, `settings`, `generate` or a language.
-    /// `declared` ones say what is to be made and are not read; a person's yes covers their content like that of the others.
+    /// How they are read: `make`, `just`, `tasks`, `package`, `playbook`, `cmake`, `shell`, `settings`,
+    /// `generate` or a language. `declared` ones describe what to create and are not analysed; an approval covers
+    /// their content like that of the others.
     pub kind: Text,
     /// Their names; `*.go` for all that the line wrote with that ending.
     pub names: List<Text>,
@@ -98,7 +100,7 @@ pub enum Style {
     Cmdlet,
 }
 
-/// How a program spells options.
+/// The option syntax of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
     /// Where they stand.
@@ -109,7 +111,7 @@ pub struct Options {
     pub attached: Text,
     /// Long ones, space-separated: `name` a flag, `name=` with a value, `name?` with a value only after `=`.
     pub long: Text,
-    /// Options may stand in front of a subcommand: patterns like `bash("git push")` look past them.
+    /// Options may precede a subcommand: patterns like `bash("git push")` skip them.
     pub front: bool,
 }
 
@@ -143,18 +145,18 @@ pub enum Token {
     Without(Given),
 }
 
-/// What a program does when it is called like this.
+/// The effects of a call that matches a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// The pattern. Without any it always holds.
+    /// The pattern. Without any it always matches.
     pub words: List<Token>,
     /// What is done.
     pub acts: List<Act>,
-    /// The rules behind it are looked at as well.
+    /// Later rules are tried as well.
     pub also: bool,
 }
 
-/// Where in a call something stands.
+/// A position in a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// The operand of this number, from one.
@@ -171,9 +173,9 @@ pub enum Place {
     Option(List<Text>),
     /// All words behind one of these.
     Behind(List<Text>),
-    /// What stands behind this start of an operand (`of=`).
+    /// The rest of an operand with this prefix (`of=`).
     Setting(Text),
-    /// Files named behind an at sign: `@file`, `field=@file`, `file://file`.
+    /// Files named after an at sign: `@file`, `field=@file`, `file://file`.
     At,
     /// Every operand and every value of an option.
     Any,
@@ -181,7 +183,7 @@ pub enum Place {
     Stdin,
     /// Every word that names the device of a disk.
     Disks,
-    /// A path or another text of its own; `{n}` stands for an operand.
+    /// A fixed path or other text; `{n}` is replaced by an operand.
     Path(Text),
 }
 
@@ -218,7 +220,7 @@ pub enum Use {
     Builds,
 }
 
-/// When a whole tree is meant.
+/// When the operation applies to a whole tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deep {
     /// Never.
@@ -242,7 +244,7 @@ pub enum Consequence {
     DropsPart,
     /// Data of a database changes.
     Changes,
-    /// A secret is shown, whoever reads it.
+    /// Shows a secret.
     Reveals,
     /// A package or release is published.
     Publishes,
@@ -268,7 +270,7 @@ pub enum Consequence {
     SkipsHooks,
     /// Lictor itself is stopped or removed.
     StopsLictor,
-    /// What it runs cannot be told.
+    /// Runs something that cannot be determined.
     Opaque,
     /// Uncommitted work goes.
     DiscardsWork,
@@ -290,14 +292,14 @@ pub enum Consequence {
     CommitsUnseen,
 }
 
-/// What the standard output holds.
+/// The content of the standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prints {
     /// A credential. Taken up by another command it is used for what it is for.
     Credential,
     /// Something of a secret.
     Secret,
-    /// What is nobody else's business: a history, a dump of a database.
+    /// Private data: a history, a dump of a database.
     Private,
     /// Something from the network.
     Network,
@@ -328,7 +330,7 @@ pub enum Act {
     Reaches(List<Place>, bool),
     /// Files leave the machine.
     Uploads(List<Place>, Deep),
-    /// Directories are handed out; the current one when none is named.
+    /// Directories are served; the current one when none is named.
     Serves(List<Place>),
     /// Disks and images are formatted.
     Formats(List<Place>),
@@ -336,6 +338,6 @@ pub enum Act {
     Prints(Prints),
     /// A deed in the words of a policy.
     Deed(Text, Text, Option<Text>),
-    /// A function of the reader says it, by its number. Descriptions of users have none.
+    /// A function in code determines it, by its number. Users' descriptions have none.
     Function(u16),
 }

@@ -9,11 +9,11 @@ use crate::walk::conventional;
 
 /// Longer texts are none of these.
 const LONGEST: usize = 4 * 1024;
-/// What a placeholder stands for: a variable that nothing is known of.
+/// The replacement of a placeholder: an unknown variable.
 pub(crate) const PLACEHOLDER: &str = "${PLACEHOLDER}";
 /// Variables of make that are the environment's.
 const ENVIRONMENT: &[&str] = &["HOME", "USER", "PWD", "TMPDIR", "PATH", "SHELL", "OLDPWD", "XDG_CONFIG_HOME"];
-/// Variables of makefiles that whoever installs may set, and most do not.
+/// Makefile variables that an installer may set, and that are usually empty.
 const EMPTY_BY_DEFAULT: &[&str] =
     &["BUILDROOT", "DESTDIR", "EXEC_PREFIX", "INSTALL_ROOT", "PREFIX", "ROOT", "SYSROOT", "RPM_BUILD_ROOT"];
 /// One thing that starts with a dollar in a recipe.
@@ -47,7 +47,7 @@ pub(crate) fn recipe(text: &str, marked: bool) -> Option<String> {
     let mut quoted = false;
     for (at, letter) in text.match_indices(['$', '\'']) {
         quoted ^= letter == "'";
-        // What stands in quotes may be for another program.
+        // Quoted text may be for another program.
         if quoted || letter == "'" {
             continue;
         }
@@ -126,7 +126,7 @@ fn filled(text: &str, marked: bool) -> String {
     out
 }
 
-/// What a variable of make is taken for: its program, a name of the project, or nothing.
+/// The assumed value of a make variable: its program, a name of the project, or nothing.
 fn variable(name: &str, behind: &str, starts_word: bool, marked: bool) -> Option<String> {
     // No shell runs a line with a mark, and a makefile sets what it uses.
     let is_set = marked && !EMPTY_BY_DEFAULT.contains(&name.to_ascii_uppercase().as_str());
@@ -139,7 +139,7 @@ fn variable(name: &str, behind: &str, starts_word: bool, marked: bool) -> Option
             return None;
         }
     }
-    // `$(Q)rm`: make's way to say `@` or nothing.
+    // `$(Q)rm`: the make idiom for `@` or nothing.
     if starts_word && behind.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         return Some(String::new());
     }
@@ -155,7 +155,7 @@ fn variable(name: &str, behind: &str, starts_word: bool, marked: bool) -> Option
     })
 }
 
-/// What stands behind a dollar, and the rest of the text.
+/// The expansion after a dollar, and the rest of the text.
 fn dollar(text: &str) -> Option<(Dollar<'_>, &str)> {
     let first = text.chars().next()?;
     let behind = text.get(first.len_utf8()..)?;
@@ -194,7 +194,7 @@ fn inside_brackets(inside: &str) -> Option<Dollar<'_>> {
             _ => None,
         };
     }
-    // A variable whose name is made of another one.
+    // A variable with a computed name.
     let name = inside.replace("$(", "").replace(')', "").replace("$@", "at");
     let mut letters = name.chars();
     let plain = letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
@@ -202,7 +202,7 @@ fn inside_brackets(inside: &str) -> Option<Dollar<'_>> {
     plain.then_some(Dollar::Variable(inside))
 }
 
-/// Where the bracket that is open closes.
+/// The position of the closing bracket.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_u32;
     for (at, byte) in text.bytes().enumerate() {
@@ -228,7 +228,7 @@ fn is_make_name(name: &str) -> bool {
         || name == "Q"
 }
 
-/// Whether the text itself says what a name does.
+/// Whether the text itself defines a name.
 fn is_defined(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let behind = text.get(at + name.len()..).unwrap_or_default().trim_start();
@@ -240,7 +240,7 @@ fn is_defined(text: &str, name: &str) -> bool {
 /// A line of a makefile may start with `@`, `-` or `+`, which are make's.
 pub(crate) fn without_recipe_mark(text: &str) -> &str {
     let rest = text.trim_start();
-    // `-rm x`: make goes on when it fails. No program has such a name.
+    // `-rm x`: make continues when it fails. No program has such a name.
     if let Some(command) = rest.strip_prefix('-')
         && command.starts_with(|next: char| next.is_ascii_lowercase())
         && command
@@ -260,8 +260,8 @@ pub(crate) fn without_recipe_mark(text: &str) -> &str {
     }
 }
 
-/// Lines that a page shows behind the prompt of an environment (`(venv) $ pytest`), without it. A shell would refuse
-/// them.
+/// Lines of a document after an environment's prompt (`(venv) $ pytest`), without the prompt. A shell would
+/// refuse them.
 pub(crate) fn without_prompts(text: &str) -> Option<String> {
     fn command(line: &str) -> Option<&str> {
         let (name, behind) = line.trim_start().strip_prefix('(')?.split_once(')')?;
@@ -297,7 +297,7 @@ pub(crate) fn placeholders(text: &str) -> Option<String> {
     found.then_some(out)
 }
 
-/// Whether a `>` outside of quotes has nothing behind it to write to.
+/// Whether a `>` outside of quotes has no target.
 fn has_targetless(line: &str) -> bool {
     let mut quote = None;
     for (at, letter) in line.char_indices() {
@@ -332,10 +332,10 @@ fn placeholder(line: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// Whether anything stands where a command begins, from the line on in which a shell stops reading, that is a program as
-/// far as anybody knows. Pages show output, tables and sentences between commands: a shell refuses those. zsh takes some
-/// of them, and would then run a program that nobody knows: no more than it does in a text that every shell takes. What
-/// such a program is given, and what is written where, is read behind the fault as everywhere else.
+/// Whether a known program is at the start of a command, from the line of the syntax error on. Documents contain
+/// output, tables and sentences between commands, which a shell refuses. zsh accepts some of them, and would then
+/// run an unknown program, which is no worse than in valid text. The arguments and redirections of such a program
+/// are analysed after the error as everywhere else.
 pub(crate) fn names_program(text: &str, fault: usize) -> bool {
     const KEYWORDS: [&str; 12] =
         ["if", "then", "else", "elif", "do", "while", "until", "for", "case", "in", "!", "time"];
@@ -352,7 +352,7 @@ pub(crate) fn names_program(text: &str, fault: usize) -> bool {
         first.is_some_and(|word| {
             let name = word.rsplit('/').next().unwrap_or_default();
             let filled_in = word == "$" || word.contains("PLACEHOLDER");
-            // What is given to these does no harm, whatever it is.
+            // These are harmless with any arguments.
             let harmless = crate::programs::is(name, crate::describe::Trait::IsHarmless);
             word.contains('$') && !filled_in || !harmless && crate::programs::names_program(name)
         })
@@ -363,8 +363,8 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Code that zsh runs for each name that a pattern matches: `*(e:'rm x':)`, `**/*(.e[rm\\ x])`. What stands in quotes is no
-/// pattern.
+/// Code that zsh runs for each name that a pattern matches: `*(e:'rm x':)`, `**/*(.e[rm\\ x])`. Quoted text is
+/// not a pattern.
 pub(crate) fn qualifier_code(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let (mut quote, mut before) = (None, ' ');
@@ -383,7 +383,7 @@ pub(crate) fn qualifier_code(text: &str) -> Vec<String> {
     found
 }
 
-/// The code of the qualifier `e`, behind others.
+/// The code of the qualifier `e`, after others.
 fn code_in(qualifiers: &str) -> Option<String> {
     let others = |letter: char| letter != 'e' && !letter.is_whitespace() && letter != ')';
     let behind = qualifiers.trim_start_matches(others).strip_prefix('e')?;

@@ -13,12 +13,12 @@ use crate::operand::{Arg, Known, Taint};
 use crate::state::{Content, Datum, Value};
 use crate::walk::{Output, Walker};
 
-/// Longest value that is followed. What is longer is treated as not known.
+/// The longest tracked value. A longer one is treated as unknown.
 const LONGEST_VALUE: usize = 64 * 1024;
 /// The longest list that is followed word by word.
 const MOST_ELEMENTS: usize = 1024;
 
-/// What an expansion stands for.
+/// The value of an expansion.
 pub(crate) enum Expansion {
     One(Datum),
     /// The elements of `$@` or of an array.
@@ -76,7 +76,7 @@ impl Walker<'_> {
         if let [Part::Command(script)] = word.parts.as_slice()
             && self.make_variable(script).is_some()
         {
-            // No program is called like that: to a shell it is nothing, to make it is what the makefile says.
+            // No program has this name: it is empty for a shell, and defined by the makefile for make.
             return;
         }
         let written = word.written();
@@ -109,7 +109,7 @@ impl Walker<'_> {
         fields.into_words(written, into);
     }
 
-    /// A brace list that is too long to spell out stands for whatever matches around it.
+    /// A brace list that is too long to expand matches anything at its place.
     fn too_many_words(&mut self, word: &Word, into: &mut Vec<Expanded>) {
         let mut fields = Fields::default();
         for part in &word.parts {
@@ -140,7 +140,7 @@ impl Walker<'_> {
         fields.into_datum()
     }
 
-    /// The value of parts that stand in double quotes or a here-document.
+    /// The value of parts inside double quotes or a here-document.
     pub(crate) fn quoted_value(&mut self, parts: &[Part]) -> Datum {
         let mut fields = Fields::default();
         for part in parts {
@@ -169,7 +169,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Unquoted text at the start of a word: a tilde in it is live. `alone` when nothing follows it.
+    /// Unquoted text at the start of a word: a tilde in it is expanded. `alone` when nothing follows it.
     fn tilde_literal(&mut self, text: &str, alone: bool, fields: &mut Fields) {
         // `NAME=~/x` as an argument is expanded too.
         let name = crate::parser::name_prefix(text);
@@ -251,7 +251,7 @@ impl Walker<'_> {
                 fields.literal(&path);
             }
             Part::ProcessOut(script) => {
-                // What is written there comes from the command itself; its input is the nearest thing known.
+                // The data comes from the command itself; its input is the best known source.
                 let taint = self.stdin_taint();
                 self.with_unknown_stdin(taint, |this| this.captured(script));
                 let path = self.pipe_path(Output::Unknown(Taint::default()));
@@ -329,7 +329,7 @@ impl Walker<'_> {
             Output::Names(names) => Expansion::Names(names),
             Output::Unknown(taint) => {
                 self.words_printed(from);
-                // It goes into a word, and is judged by what becomes of the word.
+                // It goes into a word, and is judged by the use of the word.
                 if taint.secret {
                     self.not_shown(from);
                 }

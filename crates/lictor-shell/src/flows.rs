@@ -23,7 +23,7 @@ impl Walker<'_> {
         self.effect(Effect::Flow { from, to, text });
     }
 
-    /// What the words of a command carry, without credentials that are for the service they go to.
+    /// The taint of a command's words, without credentials for the service itself.
     fn sent_by_words(&self, effects: &[Effect<Operand>], context: &Context<'_>, stdin: Taint) -> Taint {
         let mut sent = stdin;
         if context.args.iter().all(|arg| arg.taint == Taint::default()) {

@@ -25,7 +25,7 @@ fn starts_only(function: &Function) -> bool {
 /// Whether functions call each other in a circle and more of them are started than end (`a() { b & b; }; b() { a; }`),
 /// or each does nothing but start the next one (`a() { b & }; b() { a & }`).
 pub(crate) fn multiply_together(functions: &[(Rc<Function>, bool)]) -> bool {
-    /// More functions than anybody defines for this.
+    /// The maximum number of functions that are analysed.
     const MOST: usize = 64;
     if functions.len() < 2 || functions.len() > MOST {
         return false;

@@ -133,7 +133,7 @@ fn asks_for_completions(word: &str) -> bool {
     word.split(['-', '=', '_', ':']).any(|part| matches!(part, "completion" | "completions" | "complete"))
 }
 
-/// Whether a program is one of its own, that says what it always says: none that shows files, runs code or fetches.
+/// Whether a program only prints its own text: it does not show files, run code or fetch.
 fn prints_own_text(program: &str) -> bool {
     use crate::programs::table::{Family, find};
     !program.is_empty()

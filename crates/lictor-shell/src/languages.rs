@@ -78,7 +78,7 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// A secret that code reads and does not let out is looked at, and not shown. What is sent stays sent.
+/// A secret that code reads but does not leak is downgraded to a look. Sent secrets stay sent.
 fn keep_what_stays(language: &str, body: &str, call: &Call<'_>, report: &mut Report, from: usize) {
     let grammar = match language {
         "python" => tree_sitter_python::LANGUAGE.into(),
@@ -166,7 +166,7 @@ fn names_test_database(body: &str) -> bool {
         .any(|given| given.trim_start_matches(['"', '\'']).starts_with("test"))
 }
 
-/// Opened to be written, or cut off, and nothing is written: what was there is gone.
+/// Opened for writing or truncated without a write: the old content is lost.
 fn empties(language: &str, body: &str, effects: &mut [crate::Effect<crate::operand::Operand>]) {
     let opens = body.contains("open") || body.contains("File.new") || body.contains("createWriteStream");
     if !opens {
@@ -212,7 +212,7 @@ fn lists_hidden(body: &str) -> bool {
         && !crate::words::CODE_PICKS.iter().any(|pick| body.contains(pick))
 }
 
-/// Makes what is read of a directory stand for its hidden files too.
+/// Extends a read of a directory to its hidden files.
 fn take_hidden(effect: &mut crate::Effect<crate::Operand>) {
     if let crate::Effect::File { access: Access::Read, target, .. } = effect
         && target.arg.glob
@@ -267,7 +267,7 @@ fn judge_in(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// How languages spell the value of a variable of the environment, up to its name, and what stands behind the name.
+/// The syntax of environment variable access in each language: the text before and after the name.
 const VARIABLES: [(&str, &str); 12] = [
     ("os.Getenv(\"", "\")"),
     ("System.getenv(\"", "\")"),
@@ -305,7 +305,7 @@ fn with_environment<'b>(body: &'b str, call: &Call<'_>) -> std::borrow::Cow<'b, 
     out
 }
 
-/// A body with a tilde in place of the home directory: as a text of its own, or within one.
+/// A body with a tilde in place of the home directory: as a separate text, or within one.
 fn with_home(body: &str) -> std::borrow::Cow<'_, str> {
     let mut out = std::borrow::Cow::Borrowed(body);
     for home in crate::words::CODE_HOMES.iter().filter(|home| body.contains(**home)) {
@@ -316,7 +316,7 @@ fn with_home(body: &str) -> std::borrow::Cow<'_, str> {
     out
 }
 
-/// What a body mentions, without judging it.
+/// The names that a body mentions, without judging it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CodeScan {
     /// Modules that are imported, dotted, also by `__import__("x")` and `require("x")`.
@@ -331,7 +331,7 @@ pub struct CodeScan {
     pub dunders: BTreeSet<String>,
     /// The body is valid in its language, as far as the grammar tells. False for languages without a grammar here.
     pub parse_ok: bool,
-    /// All of the body was looked at.
+    /// The whole body was scanned.
     pub complete: bool,
 }
 

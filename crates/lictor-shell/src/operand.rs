@@ -6,7 +6,7 @@ use lictor_core::facts::FlowSource;
 
 use crate::reading::ShellEnv;
 
-/// What is known of a word's value. Words are handed on far more often than they are made: whole values are shared.
+/// What is known about a word's value. Words are copied far more often than created, so values are shared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Known {
     /// The whole value.
@@ -22,7 +22,7 @@ pub enum Known {
     Nothing,
 }
 
-/// Where data that made it into a word or a stream came from.
+/// The sources of data in a word or a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Taint {
     /// From a secret file or variable.
@@ -59,7 +59,7 @@ impl Taint {
     }
 }
 
-/// Which files a list of names can hold.
+/// Which files a list of names can contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Listed {
     /// Any: `find`, `ls`, `grep -r`.
@@ -73,14 +73,14 @@ pub enum Listed {
     Visible,
 }
 
-/// What is known of the files in a list of names.
+/// What is known about the files in a list of names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Found {
-    /// Which ones it can hold.
+    /// Which ones it can contain.
     pub listed: Listed,
     /// Where the program listed them: the same names elsewhere are other files.
     pub cwd: Cwd,
-    /// Each holds this text, in whatever case: what a search has found.
+    /// Each contains this text, case-insensitive: the result of a search.
     pub holding: Option<String>,
 }
 
@@ -91,13 +91,13 @@ pub struct Arg {
     pub value: Known,
     /// As written, shortened.
     pub text: Arc<str>,
-    /// Holds an unquoted `*`, `?` or `[…]`: stands for any number of names.
+    /// Contains an unquoted `*`, `?` or `[…]`: matches any number of names.
     pub glob: bool,
     /// Unquoted and not fully known: may become any number of words, options among them.
     pub splits: bool,
     /// Where its value came from.
     pub taint: Taint,
-    /// It stands for names out of a list: what a program has found.
+    /// It represents names from a list: the result of a program.
     pub found: Option<Arc<Found>>,
 }
 
@@ -175,20 +175,20 @@ impl Cwd {
     }
 }
 
-/// Something that arrives at a place: in a directory it gets a name of its own there.
+/// The source of a copy: in a target directory it keeps its name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Source {
-    /// Where it comes from; only its name counts when it lies on another machine.
+    /// Its path; only its name counts if it is on another machine.
     pub arg: Arg,
-    /// With all that lies below it.
+    /// Including everything below it.
     pub tree: bool,
-    /// What it holds arrives, not the directory itself (`rsync x/ y`).
+    /// Its contents arrive, not the directory itself (`rsync x/ y`).
     pub contents: bool,
-    /// It lies on another machine or in a container.
+    /// It is on another machine or in a container.
     pub elsewhere: bool,
 }
 
-/// What a write brings to its target. The reader does not know whether the target is a directory; whoever looks does.
+/// What a write brings to its target. Only the observer knows whether the target is a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Incoming {
     /// Files and trees: copied, moved or linked.
@@ -197,7 +197,7 @@ pub enum Incoming {
         sources: Vec<Source>,
         /// The target is a directory, whether or not it is there (`-t DIR`).
         into: bool,
-        /// The target is never taken for a directory (`cp -T`).
+        /// The target is never treated as a directory (`cp -T`).
         exact: bool,
         /// A new name for the source, not a copy of it.
         linked: bool,
@@ -208,9 +208,9 @@ pub enum Incoming {
     Archive {
         /// The archive, where it is a file.
         file: Option<Arg>,
-        /// How many leading folders of each member are taken off.
+        /// How many leading folders of each member are stripped.
         strip: usize,
-        /// All folders are taken off.
+        /// All folders are stripped.
         flat: bool,
         /// Only these members.
         only: Vec<String>,
@@ -224,16 +224,16 @@ pub enum Incoming {
     },
     /// Nothing: the work tree goes.
     Nothing,
-    /// Nothing: the work trees of the repositories in a work tree go, or are made anew.
+    /// Nothing: the work trees of submodules are removed or recreated.
     Submodules,
     /// The files that a diff names, below a target directory.
     Patch {
-        /// The file that holds the diff.
+        /// The file with the diff.
         file: Arg,
-        /// How many leading folders of each name are taken off.
+        /// How many leading folders of each name are stripped.
         strip: usize,
     },
-    /// Files whose names nobody can tell.
+    /// Files with unknown names.
     Unknown,
 }
 

@@ -24,13 +24,14 @@ pub(crate) const MAX_DEPTH: u32 = 64;
 /// Most chains of commands that are read of a text.
 const MOST_COMMANDS: usize = 4_096;
 
-/// What is wrong with a text.
+/// A syntax error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// Not valid shell, noticed at this byte.
     pub syntax: Option<usize>,
-    /// The first fault that is more than a missing or stray part of a construct (`do x`, `for f in *`, `a &&`): no shell
-    /// runs anything behind such a part that is not read here, but zsh takes much of what else bash refuses.
+    /// The first fault that is more than a missing or stray part of a construct (`do x`, `for f in *`, `a &&`):
+    /// no shell runs anything after such a part that is not parsed here, but zsh accepts much else that bash
+    /// refuses.
     pub strange: Option<usize>,
     /// A quote or list that starts here never ends.
     pub unclosed: Option<usize>,
@@ -44,7 +45,7 @@ pub(crate) struct Fault {
 pub(crate) struct Parsed {
     pub script: Script,
     pub fault: Fault,
-    /// Bytes looked at, for the proof that reading is linear.
+    /// Bytes read, for the test that parsing is linear.
     #[cfg(test)]
     pub steps: u64,
 }
@@ -100,7 +101,7 @@ struct Parser<'a> {
     assigned: Vec<String>,
     /// Directory changes so far.
     moves: u32,
-    /// For each `(` where it closes; empty until somebody asks.
+    /// The closing position of each `(`; computed lazily.
     closing: Vec<usize>,
     steps: u64,
     /// Commands so far.
@@ -162,7 +163,7 @@ impl<'a> Parser<'a> {
         self.fault.strange.get_or_insert(self.at);
     }
 
-    /// Something has to follow: wrong, but all there is has been read when the text ends here.
+    /// Something must follow: an error, but if the text ends here everything was parsed.
     fn expected_more(&mut self) {
         if self.at_end() {
             self.fault.syntax.get_or_insert(self.at);
@@ -321,7 +322,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The reserved word that stands here, if one does.
+    /// The reserved word at this position, if there is one.
     fn reserved(&self) -> Option<&'a str> {
         let rest = self.rest();
         match rest.first()? {

@@ -81,7 +81,7 @@ fn within(target: String) -> Cwd {
     }
 }
 
-/// What identifies a file that the line wrote.
+/// The key of a file that the line wrote.
 pub(crate) fn key(cwd: &Cwd, path: &str) -> String {
     match cwd {
         Cwd::Known(base) | Cwd::Glob(base) => join(base, path),
@@ -91,8 +91,8 @@ pub(crate) fn key(cwd: &Cwd, path: &str) -> String {
     }
 }
 
-/// Whether a path is a stream of the command itself and not a file. What is left after `..` counts: a device's name in
-/// front of it exempts nothing.
+/// Whether a path is a stream of the command itself and not a file. The normalised path counts: a device's name
+/// before `..` exempts nothing.
 pub(crate) fn is_stream(path: &str) -> bool {
     if !path.starts_with('/') {
         return false;

@@ -73,8 +73,8 @@ use crate::call::{Call, Report};
 use crate::describe::{Style, Trait};
 use crate::operand::Arg;
 
-/// Whether the known start of a program's name tells which program it is: one of the tables with a version behind it, or
-/// a file below the current directory.
+/// Whether the known prefix of a program's name identifies the program: one of the tables with a version behind
+/// it, or a file below the current directory.
 pub(crate) fn names_program(start: &str) -> bool {
     if start.contains('/') && !start.starts_with(['/', '~']) && !start.starts_with("..") {
         return true;
@@ -104,7 +104,7 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
         guard::assignment(variable, value, call.program, report);
     }
     report.known_program = entry.is_some();
-    // What follows the first operand of a wrapper belongs to another program, a question for help too.
+    // Words after the first operand of a wrapper belong to another program, including `--help`.
     let asks = |word: &str| matches!(word, "--help" | "--version");
     if let Some(Entry { program, .. }) = entry
         && match program.options.style {
@@ -127,7 +127,7 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     lictor::freed(&call, report);
     lictor::installed(&call, report);
     git::made::by_program(&call, report);
-    // Git's commands are programs of their own too.
+    // Git's commands exist as separate programs too.
     if let Some(command) =
         name.strip_prefix("git-").filter(|_| entry.is_none_or(|entry| entry.program.rules.is_empty()))
     {
@@ -211,7 +211,7 @@ fn base_name(program: &str) -> Cow<'_, str> {
     if !bare.is_empty() && bare != name && table::find(bare).is_some() {
         return Cow::Borrowed(bare);
     }
-    // What zsh has built in of them (`zmodload zsh/files`).
+    // zsh's builtin versions (`zmodload zsh/files`).
     if let Some(bare) = name.strip_prefix("zf_").filter(|bare| table::find(bare).is_some()) {
         return Cow::Borrowed(bare);
     }
@@ -237,7 +237,7 @@ fn parsed(call: &Call<'_>) -> options::Options {
     spelling(call).parse(call.args)
 }
 
-/// How the program of a call spells options.
+/// The option syntax of a call's program.
 fn spelling(call: &Call<'_>) -> options::Grammar {
     let described = table::find(call.program).map(|entry| options::Spelling::of(&entry.program.options));
     described.unwrap_or(options::Grammar::anywhere("", ""))
@@ -306,7 +306,7 @@ fn builtin(call: &Call<'_>, report: &mut Report) {
                 guard::unset(name, report);
             }
         }
-        // Code of its own in the shell itself.
+        // Loads code into the shell itself.
         "enable" => {
             if let Some(library) = options::Grammar::anywhere("f", "").parse(call.args).value(&["f"]) {
                 report.opaque(lictor_core::facts::OpaqueWhat::Code, &library.text);
@@ -329,8 +329,8 @@ fn builtin(call: &Call<'_>, report: &mut Report) {
     report.taint.decoded = false;
 }
 
-/// Whether nothing was said of the files that a described program reads: a secret among its words is then read. Tools
-/// that sign in with a secret, load it or manage it are made for that.
+/// Whether a description does not declare which files the program reads: a secret among its words then counts as
+/// read. Tools that authenticate with, load or manage a secret are exempt.
 fn gives_no_account(entry: &Entry, report: &Report) -> bool {
     use Family::{Developers, Disks, Documents, Machine, Services};
     let is_file = |effect: &crate::Effect<_>| matches!(effect, crate::Effect::File { .. });
@@ -339,15 +339,15 @@ fn gives_no_account(entry: &Entry, report: &Report) -> bool {
         && !report.effects.iter().any(is_file)
 }
 
-/// How far into the words of an unknown program another program is looked for (`tool exec 18 rm -rf x`).
+/// How many words of an unknown program are searched for another program (`tool exec 18 rm -rf x`).
 const WRAPPED_WITHIN: usize = 3;
 
-/// Programs that destroy or run others: as a word of an unknown program they are taken for what it runs.
+/// Programs that destroy or run others: as a word of an unknown program they count as run by it.
 pub(crate) fn is_run_by_wrappers(word: &str) -> bool {
     crate::words::RUN_BY_WRAPPERS.contains(&word.rsplit('/').next().unwrap_or_default())
 }
 
-/// Options under which programs are given a command to run.
+/// Options that take a command to run.
 fn takes_command(option: &str) -> bool {
     let long = option.strip_prefix("--").is_some_and(|name| {
         matches!(name, "exec" | "execute" | "run" | "shell" | "scripts")
@@ -359,7 +359,7 @@ fn takes_command(option: &str) -> bool {
     long || matches!(option, "-c" | "-C")
 }
 
-/// Whether one of the first words says that something goes, as the tools of stores, queues and services say it.
+/// Whether one of the first words is a deletion, as in tools of stores, queues and services.
 fn destroys(call: &Call<'_>) -> bool {
     const GONE: [&str; 8] = ["delete", "destroy", "purge", "drop", "terminate", "unregister", "wipe", "nuke"];
     // Sheets of a table, notes and sessions have the same verbs: with those, what goes has to be named.
@@ -389,8 +389,8 @@ fn destroys(call: &Call<'_>) -> bool {
         && !call.args.iter().filter_map(Arg::known).any(harmless)
 }
 
-/// An unknown program one of whose first words, or the first behind `--`, is a program that destroys may be a wrapper:
-/// its words are judged as well. So is a whole command line given to an option that is called like that.
+/// An unknown program one of whose first words, or the first behind `--`, is a program that destroys may be a
+/// wrapper: its words are judged as well. So is a whole command line as the value of such an option.
 fn unknown(call: &Call<'_>, report: &mut Report) {
     let runs = |arg: &Arg| arg.known().is_some_and(is_run_by_wrappers);
     let behind = call.args.iter().position(|arg| arg.known() == Some("--")).map(|at| at + 1);
@@ -423,8 +423,8 @@ fn unknown(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Files outside the project that a call is told to write by an option whose name says so. Of a program that is not
-/// known, a letter says it too; a format (`-o json`) or a file of the project is no matter.
+/// Files outside the project that an output option names. For an unknown program a one-letter option counts too;
+/// a format (`-o json`) or a file of the project is irrelevant.
 fn outputs(call: &Call<'_>, known: bool, report: &mut Report) {
     let mut before: Option<&str> = None;
     for arg in call.args {
@@ -452,8 +452,8 @@ fn outputs(call: &Call<'_>, known: bool, report: &mut Report) {
     }
 }
 
-/// Whether programs of a family may show a secret that they are given, and whether they may find it in text. Messages,
-/// patterns and words of other programs are none of their own.
+/// Whether programs of a family may show a secret from their arguments, and whether they may find it in text.
+/// Messages, patterns and words of other programs do not count.
 fn shows_what_it_is_given(family: Option<Family>) -> Option<bool> {
     use Family::*;
     match family {
@@ -468,7 +468,7 @@ fn shows_what_it_is_given(family: Option<Family>) -> Option<bool> {
     }
 }
 
-/// Whether the name of a long option says that its value is written: `--output`, `--descriptor_set_out`, `--log-file`,
+/// Whether the name of a long option indicates an output file: `--output`, `--descriptor_set_out`, `--log-file`,
 /// `--outFile`.
 fn names_output(option: &str) -> bool {
     const PARTS: [&str; 9] =
@@ -481,8 +481,8 @@ fn names_output(option: &str) -> bool {
         || ["-xml", "-json", "-html", "-report"].iter().any(|format| lower.ends_with(format))
 }
 
-/// The last word of a program of which nobody said what it does with its files, when it names something that is run
-/// later: most such programs write what they are given last.
+/// The last word of a program without declared file effects, if it names a file that is run later: most such
+/// programs write their last operand.
 fn last_output(call: &Call<'_>, report: &mut Report) {
     let mut words = call.args.iter().filter(|arg| !arg.prefix().starts_with('-'));
     if let (Some(last), Some(_)) = (words.next_back(), words.next_back())
@@ -493,7 +493,7 @@ fn last_output(call: &Call<'_>, report: &mut Report) {
 }
 
 /// The words for patterns like `bash("git push")`: the program, then its arguments without the options (and their
-/// values) that may stand in front of a subcommand (`git -C dir push -f` → `git push -f`).
+/// values) that may precede a subcommand (`git -C dir push -f` → `git push -f`).
 #[must_use]
 pub fn words(call: &Call<'_>) -> Vec<String> {
     let grammar = table::find(call.program)
@@ -505,8 +505,7 @@ pub fn words(call: &Call<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Files that a program takes its instructions from when it finds them, without being told to: `make` a `Makefile`, `terraform`
-/// what is called `*.tf`.
+/// Files that a program uses as instructions by default: `make` a `Makefile`, `terraform` the files `*.tf`.
 pub fn recipes_of(program: &str) -> impl Iterator<Item = &'static str> {
     let recipes = table::find(program).map(|entry| entry.program.recipes.iter()).into_iter().flatten();
     recipes.flat_map(|recipe| recipe.names.iter()).map(|name| &**name)

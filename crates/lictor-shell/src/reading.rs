@@ -4,27 +4,27 @@ use lictor_core::facts::{Effect, Opaque};
 
 use crate::operand::Operand;
 
-/// What a piece of text does.
+/// The effects of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reading {
     /// Effects in the order they would happen.
     pub effects: Vec<Effect<Operand>>,
-    /// What could not be worked out.
+    /// What could not be determined.
     pub opaque: Vec<Opaque>,
-    /// Words that may name files although nothing is said of them.
+    /// Words that may name files although no effect is known.
     pub mentions: Vec<Mention>,
-    /// A shell refuses some of the text, and nothing in that part is a program as far as anybody knows.
+    /// A shell refuses part of the text, and that part contains no known program.
     pub refused: bool,
 }
 
-/// A word that may name a file of which nothing else is said. It counts where the file governs or is watched.
+/// A word that may name a file without a known effect. It counts if the file is governing or watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mention {
     /// The file.
     pub file: Operand,
-    /// A directory that holds such files counts too.
+    /// A directory that contains such files counts too.
     pub directory: bool,
-    /// It is an archive that is unpacked: what it holds counts, below the directory in which it is unpacked.
+    /// It is an archive that is unpacked: its members count, below the target directory.
     pub archive: bool,
     /// The command that mentions it, as written.
     pub by: String,
@@ -42,7 +42,7 @@ pub enum Done {
     Changed,
     /// Its content, or that of all below it, is shown as git has it. Counts where it is watched.
     Shown,
-    /// It is given to code of the project's own, which most often reads it. Counts where only Lictor has to do with it.
+    /// It is passed to the project's own code, which most often reads it. Counts only for Lictor's own files.
     Given,
 }
 
@@ -52,16 +52,16 @@ pub trait ShellEnv {
     fn variable(&self, name: &str) -> Option<String>;
     /// The home directory of a named user (`~alice`).
     fn home_of(&self, user: &str) -> Option<String>;
-    /// The expansion of a git alias (`git config alias.NAME`) in force in the action's repository.
+    /// The expansion of a git alias (`git config alias.NAME`) in the action's repository.
     fn git_alias(&self, name: &str) -> Option<String>;
     /// The text of a local script that the command runs (`bash ./x.sh`, `./x.sh`), capped by the implementation.
     /// `None` when there is none or it is not text.
     fn script(&self, path: &str) -> Option<String>;
-    /// Whether it is a pipe or a socket: what comes out of it is not there before somebody reads.
+    /// Whether it is a pipe or a socket: its content does not exist before it is read.
     fn is_stream(&self, _path: &str) -> bool {
         false
     }
-    /// What the line itself wrote to a file before. Only the reader knows that.
+    /// What the line itself wrote to a file before. Only the analysis knows that.
     fn written(&self, _path: &str) -> Option<String> {
         None
     }
@@ -69,7 +69,7 @@ pub trait ShellEnv {
     fn written_like(&self, _ending: &str) -> Vec<String> {
         Vec::new()
     }
-    /// Whether a variable holds a secret: its name says so, or the line put one into it.
+    /// Whether a variable contains a secret: by its name, or because the line put one into it.
     fn holds_secret(&self, variable: &str) -> bool {
         lictor_core::redact::is_secret_name(variable)
     }
@@ -85,7 +85,7 @@ pub trait ShellEnv {
     fn is_guard(&self, _path: &str) -> bool {
         false
     }
-    /// What a policy says that a program does, beyond what is shipped.
+    /// A policy's description of a program, in addition to the shipped ones.
     fn described(&self, _name: &str) -> Option<&crate::describe::Program> {
         None
     }

@@ -14,20 +14,20 @@ use std::sync::Arc;
 use crate::ast;
 use crate::operand::{Arg, Cwd, Found, Known, Taint};
 
-/// What is known of one value.
+/// What is known about one value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Datum {
     pub value: Known,
     pub taint: Taint,
-    /// It holds a live glob: it stands for any number of names.
+    /// It contains an unquoted glob: it matches any number of names.
     pub glob: bool,
     /// The value with its gaps as references to [`GAP`], when there are gaps: for text that is run as code.
     pub template: Option<Rc<str>>,
-    /// It stands for names out of a list.
+    /// It represents names from a list.
     pub found: Option<Arc<Found>>,
 }
 
-/// A variable that nothing ever sets: stands for the unknown parts of text that is run as code.
+/// A variable that nothing ever sets: the placeholder for unknown parts of text that is run as code.
 pub(crate) const GAP: &str = "__LICTOR_UNKNOWN__";
 
 impl Datum {
@@ -45,7 +45,7 @@ impl Datum {
         Self { value: Known::Nothing, taint, glob: false, template: None, found: None }
     }
 
-    /// Text that may hold gaps.
+    /// Text that may contain gaps.
     pub(crate) fn open(text: &str) -> Self {
         match open_gaps(text) {
             Some(value) => {
@@ -74,7 +74,7 @@ impl Datum {
     }
 }
 
-/// What is known of a text with gaps; `None` when there are none.
+/// What is known about a text with gaps; `None` when there are none.
 pub(crate) fn open_gaps(text: &str) -> Option<Known> {
     let (before, _) = text.split_once(GAP)?;
     let (_, after) = text.rsplit_once(GAP)?;
@@ -152,7 +152,7 @@ pub(crate) struct Defined {
 /// What the line wrote into a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Content {
-    /// What it wrote, when known. With `>>` there may be more in front.
+    /// What it wrote, when known. With `>>` there may be earlier content.
     pub text: Option<Rc<str>>,
     pub taint: Taint,
     /// It was made from files that were there before, without text of the line.
@@ -175,7 +175,7 @@ impl Content {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Directories {
     pub now: Cwd,
-    /// Where they may run instead: a `cd` behind `&&` or in a branch may not have happened.
+    /// The alternative directory: a `cd` after `&&` or in a branch may not have happened.
     pub instead: Option<Cwd>,
     pub previous: Cwd,
     pub stack: Rc<Vec<Cwd>>,
@@ -210,10 +210,10 @@ impl Positional {
 }
 
 pub(crate) struct State {
-    /// What `$0` and `$BASH_SOURCE` are until the line sets them: what an agent runs is the text of a shell.
+    /// The values of `$0` and `$BASH_SOURCE` until the line sets them: an agent's command runs in a shell.
     shell: Value,
     variables: BTreeMap<String, Value>,
-    /// What variables are that got one value or another, depending on a condition.
+    /// The alternative values of variables that depend on a condition.
     either: BTreeMap<String, Vec<String>>,
     functions: BTreeMap<String, Defined>,
     aliases: BTreeMap<String, Rc<str>>,
@@ -222,7 +222,7 @@ pub(crate) struct State {
     directories: Directories,
     positional: Positional,
     flags: Flags,
-    /// What the line got from environment files without naming it, when it put one into its own variables.
+    /// Variables that the line loaded from environment files.
     loaded: Option<BTreeMap<String, Value>>,
     journal: Vec<Change>,
 }
@@ -243,7 +243,7 @@ enum Change {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark(usize);
 
-/// What a branch changed, taken out of the state again.
+/// The changes of a branch, removed from the state.
 pub(crate) struct Branch {
     changes: Vec<Change>,
 }
@@ -323,7 +323,7 @@ impl State {
         self.files.iter()
     }
 
-    /// Few enough to look at each.
+    /// Few enough to inspect each.
     pub(crate) fn wrote_few(&self) -> bool {
         self.files.len() <= 16
     }
@@ -399,7 +399,7 @@ impl State {
         Branch { changes }
     }
 
-    /// Exchanges what an entry holds with what is in force.
+    /// Swaps an entry's value with the current one.
     fn swap(&mut self, change: &mut Change) {
         fn exchange<V>(map: &mut BTreeMap<String, V>, name: &str, held: &mut Option<V>) {
             let now = match held.take() {
@@ -452,7 +452,7 @@ impl State {
                     Change::Directories(held) => directory = Some(held),
                     Change::Positional(held) => words = Some(held),
                     Change::Flags(held) => flag = held,
-                    // What may exist is kept: it only adds to what is looked at.
+                    // Possibly defined functions are kept: that only adds to the analysis.
                     Change::Function(name, Some(mut defined)) => {
                         defined.certain = false;
                         self.define(&name, defined);

@@ -63,21 +63,21 @@ const MOST_OF_LARGE: usize = 256;
 const MAX_DEPTH: u32 = 96;
 /// Fuel for the work that does not come from the size of the text: loops, functions, nested texts.
 const BASE_FUEL: u64 = 1_000_000;
-/// Most aliases of a line that are looked into.
+/// The maximum number of aliases that are analysed.
 const MOST_ALIASES: usize = 64;
-/// Most functions that are looked into because an uncalled function defines them.
+/// The maximum number of functions that are analysed because an uncalled function defines them.
 const MOST_INNER_FUNCTIONS: usize = 32;
 /// Fuel for each byte of the text.
 const FUEL_PER_BYTE: u64 = 100;
 
-/// How a command stands on the line.
+/// The context of a command on the line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scene {
     /// It runs whenever the line runs and succeeds.
     pub certain: bool,
     /// The line fails when it fails.
     pub attributable: bool,
-    /// Somebody wants its output.
+    /// Its output is captured.
     pub capture: bool,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Walker<'s> {
     load: carried::Load,
     /// The line has made patterns match names that begin with a dot.
     pub(crate) hidden_names: bool,
-    /// What is read is the project's own: only what is clearly dangerous in it counts.
+    /// The text is the project's own: only clearly dangerous effects count.
     only_danger: bool,
     /// How many of them run on another machine.
     elsewhere: u32,
@@ -124,23 +124,23 @@ pub(crate) struct Walker<'s> {
     descriptors: Vec<(u32, Operand)>,
     /// A trap may change the exit status of the line.
     pub(crate) status_changed: bool,
-    /// What the line took out of an encoding.
+    /// Text that the line decoded.
     decoded: Vec<String>,
     /// Where the pipeline being walked reads files, as places in the list of effects.
     reads: Vec<usize>,
     /// Variables that the line set, and whether only to `true` and `false`.
     switches: std::collections::BTreeMap<String, bool>,
-    /// What aliases stand for: it is run whenever somebody uses the name.
+    /// The bodies of aliases: they run whenever the name is used.
     pub(crate) aliased: Vec<String>,
     /// Containers that the line started.
     containers: Vec<String>,
-    /// What is walked runs in one of them.
+    /// The current command runs in one of them.
     in_own_container: bool,
-    /// The pipeline being walked hands on a list of containers that a filter picked.
+    /// The current pipeline passes on a filtered list of containers.
     picked_by_filter: bool,
-    /// What the line made or kept.
+    /// What the line created or preserved.
     made: scratch::Made,
-    /// What it moved, by where it is now.
+    /// Moved files, by their new path.
     moved: Vec<moved::Moved>,
     /// The pipeline being walked turns files of the project into its output: no text of the line is in it.
     from_files: bool,
@@ -212,12 +212,12 @@ impl<'s> Walker<'s> {
         }
     }
 
-    /// What may be asked about the world. Nothing is known of another machine.
+    /// The shell environment. Nothing is known about another machine.
     pub(crate) fn outside(&self) -> &'s dyn ShellEnv {
         if self.elsewhere > 0 { &Nowhere } else { self.env }
     }
 
-    /// Takes fuel; `false` when there is none left.
+    /// Consumes fuel; `false` when there is none left.
     pub(crate) fn spend(&mut self, amount: u64) -> bool {
         self.fuel = self.fuel.saturating_sub(amount);
         self.fuel > 0
@@ -228,7 +228,7 @@ impl<'s> Walker<'s> {
         self.opaque(OpaqueWhat::Limit, text);
     }
 
-    /// Notes something that could not be worked out, once.
+    /// Notes an undetermined part, once.
     pub(crate) fn opaque(&mut self, what: OpaqueWhat, text: &str) {
         let opaque = Opaque { what, text: text.chars().take(120).collect() };
         let recent = self.reading.opaque.len().saturating_sub(16);
@@ -367,7 +367,7 @@ impl<'s> Walker<'s> {
                 }
                 let out = self.pipeline(pipeline, inner);
                 if leaves(pipeline) {
-                    // Whoever comes behind it has not gone this way.
+                    // Later commands did not take this branch.
                     self.state.leave(mark);
                 } else {
                     self.state.doubt(mark);

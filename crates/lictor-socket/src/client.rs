@@ -15,7 +15,7 @@ use crate::message::{Failure, Request, Response};
 /// Bytes of an answer.
 const MOST: usize = 64 * 1024 * 1024;
 
-/// How long to wait for a connection, unless it is said.
+/// The default timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// Connects in bounded time: where the queue of the other side is full, connecting waits as sending does.
@@ -33,7 +33,7 @@ fn connected(file: &Path, wait: Duration) -> io::Result<UnixStream> {
     Ok(socket.into())
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// Nobody listens.
@@ -41,10 +41,10 @@ pub enum ClientError {
     Unreachable {
         /// The socket.
         file: PathBuf,
-        /// What the system said.
+        /// The system error.
         source: io::Error,
     },
-    /// Somebody else listens.
+    /// Another user listens.
     #[error("`{file}` belongs to the user {uid}, not to this one; it is not asked")]
     Stranger {
         /// The socket.

@@ -12,7 +12,7 @@ const CHUNK: usize = 16 * 1024;
 pub(crate) struct Lines {
     stream: UnixStream,
     read: Vec<u8>,
-    /// Bytes that were looked at and have no end of a line.
+    /// Bytes that were scanned without finding a line end.
     seen: usize,
     most: usize,
 }

@@ -17,16 +17,16 @@ use crate::line::{Lines, NoLine};
 use crate::message::{self, Failure, Request, Response, code};
 use crate::peer::Peer;
 
-/// What the other side may use up.
+/// The limits for clients.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Connections at a time; more are told to come back.
+    /// Concurrent connections; further ones are refused.
     pub connections: usize,
     /// Bytes of a message.
     pub message: usize,
-    /// How long a connection may say nothing.
+    /// How long a connection may be idle.
     pub idle: Duration,
-    /// How long a message may take to arrive, and an answer to be read.
+    /// How long a message may take to arrive, and a response to be read.
     pub transfer: Duration,
 }
 
@@ -44,7 +44,7 @@ impl Default for Limits {
 /// Why a socket cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenerError {
-    /// Somebody is listening there.
+    /// Another process is listening there.
     #[error("another process listens on `{file}`; stop it, or choose another socket")]
     InUse {
         /// The socket.
@@ -67,7 +67,7 @@ pub enum ListenerError {
     Io {
         /// The socket.
         file: PathBuf,
-        /// What the system said.
+        /// The system error.
         source: io::Error,
     },
 }
@@ -99,7 +99,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens on `file`, which only this user can connect to. A socket that nobody listens on any more is replaced.
+    /// Listens on `file`, which only this user can connect to. A stale socket is replaced.
     ///
     /// # Errors
     /// See [`ListenerError`].
@@ -140,8 +140,8 @@ impl Listener {
         self.stop.clone()
     }
 
-    /// Answers calls by `answer`, each connection in a thread of its own, until it is stopped; returns when the last
-    /// answer is out. A panic in `answer` is an answer too: the call failed.
+    /// Handles calls with `answer`, each connection in its own thread, until it is stopped; returns when the last
+    /// response is sent. A panic in `answer` gives an error response.
     ///
     /// # Errors
     /// When the socket itself fails.

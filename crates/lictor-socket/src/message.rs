@@ -46,7 +46,7 @@ impl Request {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// What kind of failure; see [`code`].
+    /// The kind of failure; see [`code`].
     pub code: i64,
     /// In words.
     pub message: String,
@@ -90,7 +90,7 @@ impl Response {
     }
 }
 
-/// The call in a line, or the answer that says why it is none.
+/// The call in a line, or the error response for an invalid one.
 pub(crate) fn read(line: &[u8]) -> Result<Request, Box<Response>> {
     let refuse = |id, code, message: String| Box::new(Response::to(id, Err(Failure::new(code, message))));
     let value: Value = serde_json::from_slice(line)

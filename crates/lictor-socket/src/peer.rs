@@ -26,8 +26,8 @@ impl Peer {
         Ok(Self { pid, uid: found.uid.as_raw(), gid: found.gid.as_raw() })
     }
 
-    /// Of this connection: where the kernel cannot be asked, the mode of the socket's file says who may connect, and the
-    /// other side is taken for this user.
+    /// Of this connection: if the kernel does not report it, the mode of the socket's file restricts who may
+    /// connect, and the other side is assumed to be this user.
     ///
     /// # Errors
     /// Never.

@@ -46,25 +46,25 @@ pub fn noted(root: &Path) -> Result<Option<Anchor>, Error> {
     Anchor::newest(&anchors).map_err(|source| Error::Anchor { notes: NOTES, source })
 }
 
-/// The commit that holds the newest note. `None` without a repository or notes.
+/// The commit with the newest note. `None` without a repository or notes.
 #[must_use]
 pub fn tip(root: &Path) -> Option<String> {
     let told = git(root, &["rev-parse", "--verify", "--quiet", NOTES], "").ok()?;
     Some(told.trim().to_owned()).filter(|tip| !tip.is_empty())
 }
 
-/// What became of the notes while somebody could write to the repository.
+/// The state of the notes after a time in which the repository was writable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notes {
-    /// What was there is there; more may have been added.
+    /// The earlier notes are intact; more may have been added.
     Kept,
-    /// They were rewritten or removed, and are as they were before.
+    /// They were rewritten or removed, and have been restored.
     PutBack,
-    /// They were rewritten or removed and cannot be put back.
+    /// They were rewritten or removed and cannot be restored.
     Lost(String),
 }
 
-/// Puts the notes back unless they follow from those that ended in `tip`.
+/// Restores the notes unless they are descendants of `tip`.
 #[must_use]
 pub fn put_back(root: &Path, tip: &str) -> Notes {
     let follows =
@@ -72,7 +72,7 @@ pub fn put_back(root: &Path, tip: &str) -> Notes {
     if self::tip(root).is_some_and(follows) {
         return Notes::Kept;
     }
-    // A symbolic one would lead the change to a branch.
+    // A symbolic ref would redirect the change to a branch.
     match git(root, &["update-ref", "--no-deref", NOTES, tip], "") {
         Ok(_) => Notes::PutBack,
         Err(error) => Notes::Lost(error.chain()),

@@ -81,8 +81,8 @@ const CONTEXT: TellForm = TellForm::AdditionalContext;
 
 const EVENTS: &[Row] = &[
     Row::new("PreToolUse", Moment::PreTool)
-        // Exit code 2 stops the call in every version, also where a JSON answer would not be read or came in part. The
-        // model reads the same with exit code 0: `PreToolUse:Bash hook error:` stands before every refusal. The JSON
+        // Exit code 2 stops the call in every version, even if the JSON reply is ignored or truncated. The model
+        // sees the same text as with exit code 0: `PreToolUse:Bash hook error:` precedes every refusal. The JSON
         // keeps the path of the program out of it.
         .blocks(BlockForm::PermissionDecisionExitTwo)
         .asks(AskForm::PermissionDecision)
@@ -94,7 +94,7 @@ const EVENTS: &[Row] = &[
     Row::new("SessionStart", Moment::SessionStart).tells(CONTEXT),
     Row::new("SessionEnd", Moment::SessionEnd),
     Row::new("UserPromptSubmit", Moment::Prompt).blocks(DECISION).tells(CONTEXT),
-    // Context keeps the agent going here just as a block does, so there is no way to only remark.
+    // Context keeps the agent going here just as a block does, so a remark without a block is not possible.
     Row::new("Stop", Moment::Stop).blocks(DECISION),
     Row::new("SubagentStop", Moment::SubagentStop).blocks(DECISION),
     Row::new("SubagentStart", Moment::SubagentStart).tells(CONTEXT),
@@ -169,10 +169,10 @@ static LAYOUT: Layout = Layout {
     },
 };
 
-/// Only modes in which Claude Code is known to show a question; runs through the SDK, with `-p`, in the cloud or in
-/// CI have nobody in front of them.
+/// Only modes in which Claude Code is known to show a question; runs through the SDK, with `-p`, in the cloud or
+/// in CI are unattended.
 fn person_present(mode: Option<&PermissionMode>, env: &HookEnv) -> bool {
-    // Where a classifier decides, which is what it does unless told otherwise, a hook's question still goes to the person.
+    // Where a classifier decides, which is the default, a hook's question still goes to the person.
     let asks = matches!(
         mode,
         Some(

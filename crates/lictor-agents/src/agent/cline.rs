@@ -20,7 +20,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     event_name: |fields| fields.text(&["hook"]),
     session,
     post_means_success: true,
-    // A plugin that cannot be loaded in four seconds is left out without a word, and all others with it.
+    // A plugin that cannot be loaded in four seconds is silently skipped, and all others with it.
     leaks: true,
     plugin_host: Some("plugin-sandbox-bootstrap.js"),
     files: FILES,

@@ -65,7 +65,7 @@ const CODEX: HomeDir = HomeDir::at(".codex").moved_by(&[("CODEX_HOME", "")]);
 
 const FILES: &[GoverningFile] = &[
     CODEX.file("hooks.json").installs(HOOKS),
-    // Hooks may stand here too, and which ones a person has trusted stands here only.
+    // Hooks may be here too, and only this file records which ones a person has trusted.
     CODEX.file("config.toml").holds(Form::Toml(&LAYOUT)),
     CODEX.file("*.config.toml"),
     CODEX.file("managed_config.toml"),

@@ -47,7 +47,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
 const HOOKS: Form = Form::Json(&LAYOUT);
 const CRUSH: HomeDir =
     HomeDir::at(".config/crush").moved_by(&[("XDG_CONFIG_HOME", "crush"), ("CRUSH_GLOBAL_CONFIG", "")]);
-/// What it keeps for itself lies among what others keep.
+/// Its own files are among those of other programs.
 const HOME: HomeDir = HomeDir::at("");
 
 const FILES: &[GoverningFile] = &[

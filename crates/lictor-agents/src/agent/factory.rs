@@ -94,7 +94,7 @@ static IN_SETTINGS: Layout = Layout {
     handler: command_handler,
 };
 
-/// In `hooks.json` the events stand at the top.
+/// In `hooks.json` the events are at the top level.
 static OWN_FILE: Layout = Layout {
     root: &[],
     versioned: false,

@@ -118,7 +118,7 @@ static LAYOUT: Layout = Layout {
     handler: milliseconds,
 };
 
-/// A server's tool has one name made of both with single underscores; only `mcp_context` says where it splits.
+/// A server's tool has one name made of both with single underscores; only `mcp_context` shows where it splits.
 fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
     let event = parse::common(context, fields)?;
     let Some(mcp) = fields.object(&["mcp_context"])? else { return Ok(event) };

@@ -39,7 +39,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
 };
 
 const HOOKS: Form = Form::Json(&LAYOUT);
-/// Not a directory of its own: other agents have theirs there too.
+/// Not its own directory: other agents use it too.
 const HOME: HomeDir = HomeDir::at("");
 const GOOSE: HomeDir =
     HomeDir::at(".config/goose").moved_by(&[("XDG_CONFIG_HOME", "goose"), ("GOOSE_PATH_ROOT", "config")]);
@@ -105,7 +105,8 @@ static LAYOUT: Layout = Layout {
     },
 };
 
-/// Its own names for what all agents say. A tool of a server is called `server__tool`; images may come from an address.
+/// Maps its own names to the common ones. A tool of a server is called `server__tool`; images may come from a
+/// URL.
 fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
     if context.slot.row.moment == Moment::Prompt {
         let text = fields.need_text(&["message"])?.to_owned();
@@ -125,7 +126,7 @@ fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable>
     Ok(match parse::common(context, &fields)? {
         EventKind::PreTool(action) => EventKind::PreTool(with_address(action)),
         EventKind::PostTool(action, mut outcome) => {
-            // It says so by the name of the event alone.
+            // Only the name of the event shows it.
             if context.slot.row.name == FAILED {
                 outcome.status = Status::Failed;
             }

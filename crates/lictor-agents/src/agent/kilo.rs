@@ -43,7 +43,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
 
 const KILO: HomeDir = HomeDir::at(".config/kilo").moved_by(&[("XDG_CONFIG_HOME", "kilo")]);
 
-// Its settings in `.kilocode` say that this is a directory, also where it is not there: Kilo does not start when it finds a file.
+// Its settings in `.kilocode` expect a directory here, even a missing one: Kilo does not start if it is a file.
 const FILES: &[GoverningFile] = family_files!(
     "kilo",
     KILO,

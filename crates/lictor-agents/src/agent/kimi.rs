@@ -17,7 +17,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     read,
     post_means_success: true,
     fails_closed: true,
-    // It can be told to wait for ten minutes at most, and lets the call through then.
+    // Its timeout is at most ten minutes, and then the call proceeds.
     leaks: true,
     files: FILES,
     servers: &[
@@ -99,8 +99,8 @@ static LAYOUT: Layout = Layout {
     handler: command_handler,
 };
 
-/// A prompt comes as a list of parts, and calls have their id under another name. A call that a hook has stopped is told of
-/// as one that failed, with the hook's own words.
+/// A prompt comes as a list of parts, and calls have their id under another name. A call that a hook has stopped
+/// is reported as failed, with the hook's message.
 fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
     let parts = fields.0.get("prompt").and_then(serde_json::Value::as_array);
     if let (Moment::Prompt, Some(parts)) = (context.slot.row.moment, parts) {

@@ -59,8 +59,8 @@ pub(super) const PLUGIN: Form = Form::Plugin(
     SOON,
 );
 
-/// The files of an agent of this family, by its name, the directory of its configuration and its variables. What the
-/// agent alone has comes last.
+/// The files of an agent of this family, by its name, the directory of its configuration and its variables. The
+/// agent's own files come last.
 macro_rules! family_files {
     ($name:literal, $home:expr, $config:literal, $directory:literal $(, $more:expr)*) => {
         &[

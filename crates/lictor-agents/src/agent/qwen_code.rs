@@ -17,7 +17,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     read,
     post_means_success: true,
     fails_closed: true,
-    // It gives up after a minute, whatever its settings say, and lets the call through then.
+    // It times out after a minute, whatever its settings, and then lets the call proceed.
     leaks: true,
     person_present: |mode, env| {
         matches!(mode, Some(PermissionMode::Default | PermissionMode::Plan)) && !env.is_set("CI")
@@ -134,8 +134,8 @@ static LAYOUT: Layout = Layout {
     handler: milliseconds,
 };
 
-/// Its event for a prompt comes before every question to the model. A person's prompt is one that was submitted; the others
-/// go on with it.
+/// Its prompt event comes before every model request. Only a submitted prompt is a person's; the others continue
+/// it.
 fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
     let goes_on = fields.has("prompt_id") && !fields.has("submitted_prompt");
     if context.slot.row.moment == Moment::Prompt && goes_on {

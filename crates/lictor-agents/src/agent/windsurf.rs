@@ -57,7 +57,7 @@ const EVENTS: &[Row] = &[
     Row::new("post_setup_worktree", Moment::Other),
 ];
 
-/// The event stands for the tool.
+/// The event determines the tool.
 const TOOLS: &[ToolRow] =
     &[("run_command", Shape::Shell), ("read_code", Shape::Read), ("write_code", Shape::Edit)];
 

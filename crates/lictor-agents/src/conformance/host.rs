@@ -7,20 +7,20 @@ use serde_json::{Map, Value};
 use crate::agent::Agent;
 use crate::reply::Rendered;
 
-/// What the agent does next.
+/// The agent's next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Obeyed {
     /// Goes on as if there were no hook.
     Proceeds,
-    /// Goes on, and has been told something.
+    /// Proceeds, with a message.
     Told(String),
     /// Puts a question to a person.
     Asks(String),
-    /// Does not do what it wanted, and knows why. At the moment it wants to stop: goes on working.
+    /// Does not perform the action, and knows the reason. For a stop event: continues working.
     Stopped(String),
 }
 
-/// What `agent` does after its hook for `event` ended like that.
+/// How `agent` reacts to this result of its hook for `event`.
 #[must_use]
 pub fn obey(agent: Agent, event: &str, answer: &Rendered) -> Obeyed {
     let json = object(&answer.stdout);
@@ -46,7 +46,7 @@ pub fn obey(agent: Agent, event: &str, answer: &Rendered) -> Obeyed {
     }
 }
 
-/// One word stops, with the reason beside it.
+/// One field value stops, with the reason in another field.
 fn decided(fields: &Map<String, Value>, stops: &str) -> Obeyed {
     match fields.get("decision") {
         Some(word) if word == stops => Obeyed::Stopped(said(text(fields, "reason"))),

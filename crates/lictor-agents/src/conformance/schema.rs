@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::agent::Agent;
 use crate::reply::Rendered;
 
-/// The answers that one event of one agent accepts. What is not there cannot be done.
+/// The replies that one event of one agent accepts. Anything else is not possible.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Accepts {

@@ -1,7 +1,7 @@
 use super::*;
 
-/// The sandbox keeps what is not there from being made, with an empty file or an empty directory in its place. An agent that looks
-/// into a directory may not start when it finds a file.
+/// The sandbox prevents the creation of missing files with an empty file or an empty directory in their place. An
+/// agent that expects a directory may not start if it finds a file.
 #[test]
 fn a_directory_with_a_dot_in_its_name_is_told_by_what_lies_in_it() {
     let paths: Vec<&str> =

@@ -5,41 +5,43 @@ use std::path::{Path, PathBuf};
 use crate::agent::Agent;
 use crate::contract::Moment;
 
-/// A command line of Lictor's, taken apart.
+/// A parsed command line of Lictor's hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// The binary as it is written.
     pub program: PathBuf,
-    /// Which agent it says it is for.
+    /// The agent that it names.
     pub agent: Option<Agent>,
     /// Which event.
     pub event: Option<String>,
 }
 
-/// Given to `lictor hook` by the lines that stop calls: its exit code then says that it was Lictor that answered.
+/// The option of `lictor hook` in lines that can stop calls: the exit code then confirms that Lictor replied.
 pub const CONFIRM: &str = "--confirm";
-/// What is added to the exit code of an answer that is confirmed. No other program ends like that by chance.
+/// The offset of a confirmed exit code. No other program exits like that by chance.
 pub const CONFIRMED: u8 = 80;
 
-/// Looks for the program where it is usually installed, then on the search path: a line that is right for everybody who
-/// works on a project.
+/// Searches for the program in the usual places, then on the search path: a line that works for everyone on a
+/// project.
 const SEARCH: &str = r#"PATH="$HOME/.local/bin:$HOME/.cargo/bin:$PATH""#;
-/// The shell of agents that start hooks in the person's own, which may be no POSIX one. By its path: one of that name on the
-/// search path may be anybody's.
+/// The shell for agents that start hooks in the person's own shell, which may not be POSIX. By its path: one on
+/// the search path may be untrusted.
 const SHELL: &str = "/bin/sh";
-/// What follows the call in such a line. Ends in exit code 2, and prints nothing, unless the program says that it has judged:
-/// agents let a call through when its hook cannot be run or prints what they do not understand. Every process more would
-/// be waited for in every call, so nothing is started here. Holds also in a shell that ends at the first failure.
+/// What follows the call in such a line. Ends in exit code 2, and prints nothing, unless the program says that it
+/// has judged: agents let a call through when its hook cannot be run or prints what they do not understand. Every
+/// additional process would delay every call, so none is started here. Works also in a shell that exits at the
+/// first failure.
 const CLOSED: &str = concat!(
     r#"&& false || case $? in 80) printf %s "$o";; 82) printf %s "$o"; exit 2;; "#,
     r#"*) echo "Lictor did not judge this: is lictor installed here?" >&2; exit 2;; esac"#
 );
-/// The call where the program and what it is told are arguments of the shell.
+/// The call, with the program and its arguments as arguments of the shell.
 const CALL: &str = r#""$0" hook "$@""#;
 
 impl Command {
-    /// `/usr/bin/lictor hook claude-code PostToolUse`, with the path quoted where a shell needs it, and for an event that can
-    /// stop something a line that wants a confirmed answer. A program without a directory is looked for.
+    /// `/usr/bin/lictor hook claude-code PostToolUse`, with the path quoted where a shell needs it, and for an
+    /// event that can stop something a line that requires a confirmed reply. A program without a directory is
+    /// searched for.
     pub(super) fn line(binary: &Path, agent: Agent, event: &str) -> String {
         let text = binary.to_string_lossy();
         let program = quoted(&text);
@@ -49,7 +51,7 @@ impl Command {
         });
         match (stops, agent.spec().any_shell) {
             (false, _) => format!("{search}{program} hook {agent} {event}"),
-            // Without a POSIX shell: exit code 2 whatever goes wrong, and no more.
+            // Without a POSIX shell: exit code 2 on any failure, without confirmation.
             (true, _) if is_windows(&text) => format!("{program} hook {agent} {event} || exit 2"),
             (true, true) => {
                 format!("{SHELL} -c 'o=$({search}{CALL} {CONFIRM}) {CLOSED}' {program} {agent} {event}")
@@ -81,8 +83,8 @@ impl Command {
         Some(Self { program: program.into(), agent, event: called.next().map(|word| (*word).to_owned()) })
     }
 
-    /// Whether a shell that was given this line runs the hook with these arguments and nothing else: it is, to the letter,
-    /// what `init` writes.
+    /// Whether a shell with this line runs only the hook with these arguments: it is exactly the line that `init`
+    /// writes.
     #[must_use]
     pub fn is_installed_line(line: &str, arguments: &[String]) -> bool {
         let Some(Self { program, agent: Some(agent), event: Some(event) }) = Self::read(line) else {
@@ -108,7 +110,7 @@ impl Command {
             && is_same(script, &format!("o=$({search}{CALL} {CONFIRM}) {CLOSED}"))
     }
 
-    /// Whether the program is looked for, where everybody has it.
+    /// Whether the program is searched for in the usual places.
     #[must_use]
     pub fn is_looked_for(&self) -> bool {
         is_bare(&self.program)
@@ -122,8 +124,8 @@ impl Command {
     }
 }
 
-/// Whether a line is the written one, also after the agent has put the values of variables into where programs are looked
-/// for, as Gemini CLI does with everything in its settings.
+/// Whether a line is the written one, even after the agent has expanded variables in its search path, as Gemini
+/// CLI does with everything in its settings.
 fn is_same(line: &str, written: &str) -> bool {
     let search = |line: &str| {
         let (front, rest) = line.split_once("PATH=\"")?;

@@ -9,7 +9,7 @@ use super::jsonc::{self, Kind, Node};
 use super::layout::{Entry, Layout};
 use super::{Command, NotEditable, Settings};
 
-/// The command lines of a handler. Agents differ in which key holds them.
+/// The command lines of a handler. The key differs between agents.
 pub(super) fn commands(handler: &Value) -> impl Iterator<Item = &str> {
     const KEYS: [&str; 7] = ["command", "bash", "powershell", "windows", "linux", "osx", "commandWindows"];
     KEYS.into_iter().filter_map(|key| handler.get(key)?.as_str())
@@ -56,7 +56,7 @@ pub(super) fn uninstall(settings: &Settings, layout: &Layout, text: &str) -> Res
     while let Some(shorter) = without_one(settings, layout, &text, |_, handler| is_ours(handler))? {
         text = shorter;
     }
-    // Objects on the way that hold nothing any more were made for us.
+    // Parent objects that become empty were created for us.
     for depth in (1..=layout.root.len()).rev() {
         let (parents, key) = layout.root.split_at(depth - 1);
         let root = parse(settings, &text)?;
@@ -153,7 +153,7 @@ fn without_one(
     Ok(None)
 }
 
-/// The event's list with this item in it; an item of ours that says something else is brought up to date in place.
+/// The event's list with this item in it; an outdated item of ours is updated in place.
 fn with_entry(
     settings: &Settings,
     layout: &Layout,
@@ -182,7 +182,7 @@ fn with_entry(
         if others.is_empty() {
             return Ok(jsonc::replace(&text, &child.node, item));
         }
-        // In a group with others our handler may be narrowed by the group's matcher: it gets an item of its own.
+        // In a group with others our handler may be narrowed by the group's matcher: it gets a separate item.
         let one = |event: &str, handler: &Value| event == entry.event && is_ours(handler);
         let shorter = without_one(settings, layout, &text, one)?.unwrap_or_else(|| text.clone());
         return with_entry(settings, layout, shorter, entry, item);

@@ -11,12 +11,12 @@ use super::{Command, NotJson, Settings, jsonc};
 use crate::agent::Agent;
 use crate::contract::Moment;
 
-/// What a settings file says about hooks.
+/// The hooks in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inspection {
     /// Lictor's hooks, in the order of the file.
     pub hooks: Vec<InstalledHook>,
-    /// What is wrong with the file as a whole.
+    /// Problems of the whole file.
     pub problems: Vec<Problem>,
 }
 
@@ -25,11 +25,11 @@ pub struct Inspection {
 pub struct InstalledHook {
     /// The event it is installed for.
     pub event: String,
-    /// The command line as it stands there: what the agent really runs.
+    /// The command line as written: what the agent really runs.
     pub line: String,
-    /// The same, taken apart. Whether the program is there and may be run is for the caller to find out.
+    /// The parsed command line. The caller checks whether the program exists and can be run.
     pub command: Command,
-    /// What is wrong with it.
+    /// Its problems.
     pub problems: Vec<Problem>,
 }
 
@@ -48,11 +48,11 @@ pub enum Problem {
     RelativePath,
     /// Another binary than the one that is looking.
     OtherBinary,
-    /// The command line names another agent or event than the place where it stands.
+    /// The command line names another agent or event than its place in the file.
     WrongCommand,
     /// This setting keeps the hook from running for every call.
     Narrowed(String),
-    /// The agent lets the call through if the hook fails, and could be told not to.
+    /// The agent lets the call proceed if the hook fails, although it has a setting against that.
     FailsOpen(String),
     /// The entry differs from what would be installed today.
     Outdated,
@@ -111,7 +111,7 @@ pub(super) fn json(settings: &Settings, layout: &Layout, text: &str, binary: &Pa
     found
 }
 
-/// Settings that switch all hooks off, whatever the agent calls them.
+/// Settings that disable all hooks, in any agent.
 fn switches(root: &Value) -> Vec<Problem> {
     let is = |pointer: &str, value: bool| root.pointer(pointer).and_then(Value::as_bool) == Some(value);
     let mut problems = Vec::new();
@@ -124,7 +124,7 @@ fn switches(root: &Value) -> Vec<Problem> {
             problems.push(Problem::Disabled(name.to_owned()));
         }
     }
-    // Qwen Code runs no hooks while its own sandbox is on, whatever that is told.
+    // Qwen Code runs no hooks while its own sandbox is on, whatever its settings.
     if root.pointer("/tools/executionSandbox").is_some_and(Value::is_object) {
         problems.push(Problem::Disabled("tools.executionSandbox".to_owned()));
     }

@@ -19,7 +19,7 @@ pub struct NotJson {
     pub column: usize,
 }
 
-/// Deeper settings than this are nobody's.
+/// Settings are never nested deeper than this.
 const MAX_DEPTH: usize = 64;
 
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) enum Kind {
     Scalar,
 }
 
-/// What is between two brackets.
+/// The content between two brackets.
 #[derive(Debug, Default)]
 pub(super) struct Body {
     pub(super) children: Vec<Child>,
@@ -47,12 +47,12 @@ pub(super) struct Body {
 pub(super) struct Child {
     /// Empty in arrays.
     pub(super) key: String,
-    /// Where the child begins: at its key, if it has one.
+    /// The start of the child: its key, if it has one.
     start: usize,
     pub(super) node: Node,
     /// End of the thing before it: bracket, comma or comment.
     before: usize,
-    /// Where the comma after it stands.
+    /// The position of the comma after it.
     comma: Option<usize>,
 }
 
@@ -105,7 +105,7 @@ impl Node {
     }
 }
 
-/// Where everything stands.
+/// Parses positions.
 pub(super) fn parse(text: &str) -> Result<Node, NotJson> {
     let mut scanner = Scanner { text, at: 0, token_end: 0 };
     if text.starts_with('\u{feff}') {
@@ -231,7 +231,7 @@ impl Scanner<'_> {
                 self.skip()?;
             }
             let node = self.value(depth + 1)?;
-            // A comma may come after a comment, but what stands behind the comma is the next child's.
+            // A comma may come after a comment, but text after the comma belongs to the next child.
             self.skip()?;
             let comma = (self.peek()? == b',').then_some(self.at);
             if comma.is_some() {

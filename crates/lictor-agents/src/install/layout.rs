@@ -2,12 +2,12 @@
 
 use super::json::Json;
 
-/// How the hooks of an agent stand in its settings file.
+/// The layout of an agent's hooks in its settings file.
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// Keys from the top of the file down to the object that has the events.
     pub(crate) root: &'static [&'static str],
-    /// A file of its own has to say which version of the format it is.
+    /// A separate file must contain its format version.
     pub(crate) versioned: bool,
     pub(crate) entries: &'static [Entry],
     /// Whether handlers tell the agent to stop the call when the hook fails.
@@ -21,13 +21,13 @@ pub(crate) struct Layout {
 pub(crate) struct Entry {
     pub(crate) event: &'static str,
     pub(crate) matcher: Option<&'static str>,
-    /// Handlers stand in a group, under `hooks`.
+    /// Handlers are in a group, under `hooks`.
     grouped: bool,
     /// Seconds that Lictor may take. Its own deadline is shorter.
     pub(crate) timeout: u32,
-    /// Seconds after which the agent gives up waiting, as its settings say.
+    /// The timeout in the agent's settings, in seconds.
     pub(crate) patience: u32,
-    /// Fails closed, where the agent can be told so.
+    /// Fails closed, if the agent supports it.
     pub(crate) closed: bool,
 }
 
@@ -35,8 +35,8 @@ pub(crate) struct Entry {
 pub(crate) const SOON: u32 = 60;
 /// Completion checks run tests.
 pub(crate) const LATE: u32 = 600;
-/// So long waits an agent that would let the call through afterwards. Lictor answers long before; this counts only when
-/// another program stands in its place and never answers.
+/// The timeout for an agent that would let the call proceed afterwards. Lictor replies long before; this matters
+/// only if another program in its place never replies.
 const DAY: u32 = 86_400;
 
 pub(crate) const fn tool(event: &'static str) -> Entry {
@@ -83,7 +83,7 @@ impl Entry {
 }
 
 impl Layout {
-    /// What stands in the event's list.
+    /// The item in the event's list.
     pub(crate) fn item(&self, entry: &Entry, command: &str) -> Json {
         let handler = (self.handler)(entry, command);
         if !entry.grouped {
@@ -97,12 +97,12 @@ impl Layout {
     }
 }
 
-/// What kind of file it is.
+/// The kind of file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Form {
     Json(&'static Layout),
     Toml(&'static Layout),
-    /// A program in a file of its own, made from this text, and the seconds that Lictor may take.
+    /// A plugin in its own file, generated from this text, and Lictor's timeout in seconds.
     Plugin(&'static str, u32),
 }
 

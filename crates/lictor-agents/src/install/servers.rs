@@ -14,7 +14,7 @@ mod locate;
 use locate::Located;
 pub use locate::NotReadable;
 
-/// How servers stand in a file.
+/// The layout of servers in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// JSON: `command` is a text, `args` a list, `env` an object.
@@ -25,15 +25,15 @@ pub(crate) enum Shape {
     Toml,
 }
 
-/// A file in which an agent looks for servers.
+/// A file from which an agent reads servers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ServerFile {
     at: At,
     path: &'static str,
-    /// The key under which they stand.
+    /// Their key.
     key: &'static str,
     shape: Shape,
-    /// Whether servers of one project stand there too, below `projects` and its path.
+    /// Whether it also contains servers per project, below `projects` and its path.
     by_project: bool,
 }
 
@@ -60,7 +60,7 @@ impl ServerFile {
 pub struct ServerSettings {
     agent: Agent,
     path: PathBuf,
-    /// Paths of keys under which servers stand.
+    /// Key paths of servers.
     places: Vec<Vec<String>>,
     shape: Shape,
 }
@@ -74,14 +74,14 @@ pub struct ConfiguredServer {
     pub command: Vec<String>,
     /// The names of its variables.
     pub env: Vec<String>,
-    /// Whether Lictor stands before it.
+    /// Whether it is wrapped by Lictor.
     pub wrapped: bool,
     /// Lictor's own words before it.
     pub before: Vec<String>,
 }
 
 impl ServerSettings {
-    /// Every place in which agents look for servers on this machine.
+    /// Every place from which agents read servers on this machine.
     #[must_use]
     pub fn all(place: &Where) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
@@ -122,8 +122,8 @@ impl ServerSettings {
         Ok(self.located(text)?.iter().map(|located| self.read(located)).collect())
     }
 
-    /// How a server is reached by these settings: its own command, or its address. Agents put other characters than
-    /// letters, digits, `-` and `_` of a server's name into the names of its tools as `_`.
+    /// The definition of a server in these settings: its own command, or its URL. In tool names, agents replace
+    /// characters of a server's name other than letters, digits, `-` and `_` by `_`.
     ///
     /// # Errors
     /// When the text cannot be read.
@@ -153,7 +153,8 @@ impl ServerSettings {
         })
     }
 
-    /// The text with every server as it was before [`wrap`](Self::wrap), to the byte where nobody has changed it since.
+    /// The text with every server as it was before [`wrap`](Self::wrap), byte for byte if it was not changed
+    /// since.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -196,7 +197,7 @@ impl ServerSettings {
         ConfiguredServer { name: located.name.clone(), command, env, wrapped: !before.is_empty(), before }
     }
 
-    /// Changes one server after another: each change moves what stands behind it.
+    /// Changes one server after another: each change moves the text after it.
     fn rewrite(
         &self,
         text: &str,
@@ -225,7 +226,7 @@ fn lictor_words(lictor: &Path, server: &ConfiguredServer) -> Vec<String> {
     words
 }
 
-/// Keys that hold a server's address.
+/// Keys with a server's URL.
 const ADDRESSES: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 
 fn in_tool_names(server: &str) -> String {
@@ -235,7 +236,7 @@ fn in_tool_names(server: &str) -> String {
         .collect()
 }
 
-/// Lictor's words up to `lictor mcp run … --`, and the server's own behind them.
+/// Lictor's words up to `lictor mcp run … --`, and the server's own after them.
 fn own_command(words: &[String]) -> Option<(&[String], &[String])> {
     let (program, rest) = words.split_first()?;
     let ours = Path::new(program).file_name().is_some_and(|name| name == PROGRAM);

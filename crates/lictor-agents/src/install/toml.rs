@@ -8,7 +8,7 @@ use super::layout::Layout;
 const BEGIN: &str = "# begin lictor hooks (written by `lictor init`)\n";
 const END: &str = "# end lictor hooks\n";
 
-/// Tables at the end of a file are valid whatever stands before them.
+/// Tables at the end of a file are valid after any text.
 pub(super) fn install(settings: &Settings, layout: &Layout, before: Option<&str>, binary: &Path) -> String {
     let mut text = uninstall(before.unwrap_or_default());
     if !text.is_empty() && !text.ends_with('\n') {
@@ -38,7 +38,7 @@ pub(super) fn uninstall(text: &str) -> String {
     }
 }
 
-/// What stands before, in and after our block.
+/// The text before, in and after our block.
 pub(super) fn block(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once(BEGIN)?;
     let (inside, after) = rest.split_once(END)?;

@@ -84,7 +84,7 @@ pub(super) fn search(input: &Fields) -> Result<Translated, Unreadable> {
     Ok((ActionKind::Read, payload))
 }
 
-/// A pattern that is absolute or climbs out of its directory looks elsewhere than there.
+/// An absolute pattern, or one with `..`, searches outside of its directory.
 pub(super) fn glob(input: &Fields) -> Result<Translated, Unreadable> {
     let directory = directory(input)?;
     let pattern = input.text(PATTERN)?;

@@ -68,7 +68,7 @@ fn elsewhere(mut input: Value) -> Value {
     input
 }
 
-/// The result is an object, the text of one, or plain text that says how the process ended.
+/// The result is an object, the text of one, or plain text with the exit status.
 fn succeeded(output: Option<&Value>) -> bool {
     let value = arguments(output);
     if let Some(code) = value.pointer("/metadata/exit_code").and_then(Value::as_i64) {

@@ -41,7 +41,7 @@ pub(super) const KEPT: Kept = Kept {
     },
 };
 
-/// `[Tool call] Name`, then one `  field: value` a line; a value may go on over further lines.
+/// `[Tool call] Name`, then one `  field: value` per line; a value may span several lines.
 fn plain(reader: &mut Reader, text: &str, found: &mut Vec<Entry>) {
     let mut open: Option<(String, Map<String, Value>, Option<String>)> = None;
     let mut lines = text.lines().peekable();
@@ -77,7 +77,7 @@ fn plain(reader: &mut Reader, text: &str, found: &mut Vec<Entry>) {
     }
 }
 
-/// The project's root: the directory's name is the path with dashes for slashes, so that it has to be looked for.
+/// The project's root: the directory's name is the path with dashes for slashes, so it has to be searched for.
 fn project(path: &Path) -> Option<String> {
     let slug = path
         .ancestors()

@@ -72,7 +72,7 @@ fn message(reader: &mut Reader, message: &Value, found: &mut Vec<Entry>) {
     }
 }
 
-/// The project's root, where the directory of its sessions says so; its name is often only a digest.
+/// The project's root, if the directory of its sessions contains it; its name is often only a digest.
 fn project(path: &Path) -> Option<String> {
     let kept = path.ancestors().nth(2)?;
     let root = fs::read_to_string(kept.join(".project_root")).ok()?;

@@ -49,7 +49,7 @@ fn tool(reader: &mut Reader, part: &Value, found: &mut Vec<Entry>) {
     }
 }
 
-/// Where a session took place: `storage/session/<project>/<session>.json` beside the parts says so.
+/// The directory of a session, from `storage/session/<project>/<session>.json` beside the parts.
 fn directory(part: &Path, session: &str) -> Option<String> {
     let storage = part.ancestors().find(|path| path.ends_with("storage"))?;
     for project in fs::read_dir(storage.join("session")).ok()?.flatten() {

@@ -14,7 +14,8 @@ use crate::agent::Agent;
 /// The longest line that is read. Agents keep pictures in lines; a longer one counts as damaged.
 const LINE: u64 = 32 * 1024 * 1024;
 
-/// Reads a file of JSON lines. Only lines that hold one of the `marks` are looked at: most of a transcript is talk.
+/// Reads a file of JSON lines. Only lines that contain one of the `marks` are parsed: most of a transcript is
+/// conversation.
 pub(super) fn lines(
     path: &Path,
     marks: &[&str],
@@ -38,7 +39,7 @@ pub(super) fn lines(
         }
         let text = line.trim_ascii();
         if text.is_empty() || !marks.iter().any(|mark| memmem::find(text, mark.as_bytes()).is_some()) {
-            // A line that was cut off in the middle is damage, whatever it was about.
+            // A truncated line is damage, whatever its content.
             if text.first() == Some(&b'{') && text.last() != Some(&b'}') {
                 reader.tally.damaged += 1;
             }
@@ -91,7 +92,7 @@ pub(super) fn document(path: &Path, reader: &mut Reader) -> io::Result<Option<Va
     Ok(value)
 }
 
-/// So much of a file is looked at for the session it belongs to.
+/// How many bytes of a file are searched for its session.
 const BEGINNING: u64 = 16 * 1024;
 
 /// The first session that the beginning of a file names.
@@ -108,7 +109,7 @@ pub(super) fn first_session(path: &Path) -> Option<String> {
     rest.get(..end).map(|id| String::from_utf8_lossy(id).into_owned())
 }
 
-/// Whose transcript a file is: by the place it lies in, or else by what its first lines say.
+/// The agent of a transcript: by its path, or else by its first lines.
 pub(super) fn whose(path: &Path) -> Option<Agent> {
     let by_name: Vec<&Agent> =
         KEPT.iter().filter(|kept| (kept.is_one)(path)).map(|kept| &kept.agent).collect();

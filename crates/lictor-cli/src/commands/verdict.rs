@@ -249,7 +249,7 @@ fn record(record: &RecordArgs, args: &VerdictArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Says which findings stay worse than they were reported, or in other words, and who can change that.
+/// Reports which findings keep a higher level or another text than reported, and who can change that.
 fn tell_kept(plan: &PlanHash, recorded: &[Recorded]) {
     for kept in recorded.iter().filter(|recorded| recorded.change == Change::Kept) {
         output::tell(&format!(

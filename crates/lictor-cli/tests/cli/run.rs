@@ -134,7 +134,7 @@ fn notes_that_are_rewritten_inside_are_put_back() {
         assert_eq!(tip(), before, "{command}");
     }
     assert_eq!(git(&["rev-parse", "main"]), main);
-    // What is added stays, and other notes are the agent's own.
+    // Added notes stay, and other notes belong to the agent.
     assert!(!inside("git notes add -m reviewed HEAD && git notes --ref lictor append -m '2 def' HEAD"));
     assert_ne!(tip(), before);
 }

@@ -101,10 +101,10 @@ pub(super) const GIVEN: [(&str, &str, usize); 24] = [
     ("rclone", "secret_access_key", 0),
 ];
 
-/// Words that say that a command puts a secret away, whatever program it is of.
+/// Words of commands that store a secret, in any program.
 const STORES: [&str; 4] = ["secret", "secrets", "SecureString", "add-generic-password"];
 
-/// Options behind which such a command takes it.
+/// Options with which such a command takes the secret.
 const STORED: [&str; 4] = ["--value", "--body", "-b", "-w"];
 
 /// Programs that store secrets, with the subcommand: the assignments after it are secrets.
@@ -342,10 +342,10 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Programs of Oracle, which take `user/password@database`.
+/// Oracle programs, which take `user/password@database`.
 const ORACLE: [&str; 5] = ["sqlplus", "sqlldr", "expdp", "impdp", "rman"];
 
-/// Whether a form of `printf` puts the next word behind a secret's name.
+/// Whether a `printf` format puts the next word after a secret's name.
 fn fills_in_secret(form: &str) -> bool {
     form.find("%s").and_then(|at| form.get(..at)).is_some_and(|front| {
         is_secret_name(
@@ -354,7 +354,7 @@ fn fills_in_secret(form: &str) -> bool {
     })
 }
 
-/// Whether what `echo` or `printf` prints goes to another program: down a pipe, or as the file `<(…)`.
+/// Whether what `echo` or `printf` prints goes to another program: through a pipe, or as the file `<(…)`.
 fn is_handed_on(text: &str, program_at: usize, word: &Word<'_>) -> bool {
     let before = text.get(..program_at).unwrap_or_default();
     let rest = text.get(word.at + word.text.len()..).unwrap_or_default();
@@ -550,7 +550,7 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
-/// `-p'x'`, `$'x'`: a quote right behind the letter of an option or behind a `$`.
+/// `-p'x'`, `$'x'`: a quote directly after the letter of an option or after a `$`.
 fn opens_behind(bytes: &[u8], start: usize, end: usize) -> bool {
     match bytes.get(start..end) {
         Some([b'-', letter]) => letter.is_ascii_alphabetic(),

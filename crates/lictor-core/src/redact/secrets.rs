@@ -105,7 +105,7 @@ impl Redact for Secrets {
 fn may_hold_secret_field(json: &str, hints: Hints) -> bool {
     json.contains("\"payload\":")
         && (hints.words && (json.contains("\"value\":") || json.contains("\"text\":"))
-            // Words that are handed over one by one.
+            // A list of words.
             || json.contains("[\"") && json.contains("\"-")
             || json.match_indices("\":").any(|(end, _)| {
                 let key = json.get(..end).and_then(|front| front.rsplit('"').next()).unwrap_or_default();
@@ -194,7 +194,7 @@ fn judge(text: &str, word: &str, at: usize, previous: Option<&str>, found: &mut 
     }
 }
 
-/// Names that are short for a secret's and mean other things too: what they are given counts where it is put there as it is.
+/// Abbreviated names of secrets that have other meanings too: only a literal value counts.
 pub(super) const SHORT_NAMES: [&str; 6] = ["pass", "pwd", "pw", "jwt", "bearer", "otp"];
 
 /// `PASS='x'`, `Pwd=x;`, `pwd: "x"`, `?sig=x`. A path is no secret: `pwd=/home/ann`.
@@ -211,10 +211,10 @@ fn is_given_by_short_name(before: &str, word: &str, previous: Option<&str>) -> b
         || shapes::is_parameter(before, start, name)
 }
 
-/// The shortest token that is taken for one where a user's name could stand.
+/// The minimum length of a token in the place of a user name.
 const LEAST_USER: usize = 16;
 
-/// `https://TOKEN@host`, `https://TOKEN:x-oauth-basic@host`: no name of a person is as long and has digits.
+/// `https://TOKEN@host`, `https://TOKEN:x-oauth-basic@host`: user names are not that long with digits.
 fn user_of_address(text: &str, word: &str, at: usize) -> Option<Range<usize>> {
     let user = word.strip_prefix("//").filter(|user| user.len() >= LEAST_USER && !user.contains('/'))?;
     let before = text.get(..at)?;

@@ -1,12 +1,11 @@
-//! Secrets by the form of the text around them: addresses that are secrets, elements, pairs of a name and a value, files of
-//! credentials, calls that log in.
+//! Secrets by their context: secret URLs, XML elements, name-value pairs, credential files, login calls.
 
 use std::ops::Range;
 
 use super::options::Form;
 use super::secrets::is_secret_name;
 
-/// Addresses whose rest is a secret: whoever knows it may post there.
+/// URLs with a secret path: knowledge of the URL is enough to post there.
 pub(super) const ADDRESSES: [&str; 6] = [
     "hooks.slack.com/services/",
     "hooks.slack.com/workflows/",
@@ -16,20 +15,20 @@ pub(super) const ADDRESSES: [&str; 6] = [
     "api.telegram.org/bot",
 ];
 
-/// Parameters of addresses that say who may fetch them.
+/// URL parameters that authorise access.
 pub(super) const PARAMETERS: [&str; 4] = ["sig", "signature", "x-amz-signature", "x-goog-signature"];
 
 /// Calls that take a user and a password.
 pub(super) const CALLS: [&str; 6] =
     ["auth=(", "auth = (", ".login(", "basic_auth(", "BasicAuth(", "basicAuth("];
 
-/// What a list of variables calls the value beside a name.
+/// The key of the value in a list of variables.
 const VALUE: &str = "value";
 
-/// How far behind a name its value begins, in lists of names and values.
+/// The maximum distance between a name and its value, in lists of names and values.
 const NEAR: usize = 24;
 
-/// Adds where secrets stand in `text`.
+/// Adds the ranges of secrets in `text`.
 pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
     addresses(text, found);
     calls(text, found);
@@ -38,8 +37,8 @@ pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
     typed(text, found);
 }
 
-/// Adds the value that an element or a pair gives a secret's name, which ends at `end`: `<password>x<`,
-/// `name: TOKEN` with `value: x` below, `key="ApiKey" value="x"`.
+/// Adds the value of a secret's name that ends at `end`, in an element or a pair: `<password>x<`, `name: TOKEN`
+/// with `value: x` below, `key="ApiKey" value="x"`.
 pub(super) fn valued(text: &str, start: usize, end: usize, found: &mut Vec<Range<usize>>) {
     let (before, rest) = (text.get(..start).unwrap_or_default(), text.get(end..).unwrap_or_default());
     if before.ends_with('<') && rest.starts_with('>') {
@@ -62,7 +61,7 @@ pub(super) fn valued(text: &str, start: usize, end: usize, found: &mut Vec<Range
     push(begin, begin + word_length(value), found);
 }
 
-/// Whether a word at `start` is the parameter of an address that holds a signature.
+/// Whether a word at `start` is a URL parameter with a signature.
 pub(super) fn is_parameter(text: &str, start: usize, word: &str) -> bool {
     text.get(..start).is_some_and(|before| before.ends_with(['?', '&']))
         && PARAMETERS.iter().any(|name| word.eq_ignore_ascii_case(name))
@@ -107,11 +106,11 @@ fn calls(text: &str, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// What a manifest of the kind `Secret` holds.
+/// The values in a manifest of the kind `Secret`.
 fn manifests(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
     let Some(kind) = text.find("kind: Secret") else { return };
     if form == Form::Json {
-        // Its lines are not apart here. That it may hold something is enough.
+        // Its lines are not split here. A possible secret is enough.
         return push(kind, kind + 1, found);
     }
     let (mut at, mut holds) = (0, false);
@@ -152,7 +151,7 @@ fn credential_files(text: &str, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// `expect "password:"; send "x\r"`: what a script types into a prompt.
+/// `expect "password:"; send "x\r"`: the text that a script types into a prompt.
 fn typed(text: &str, found: &mut Vec<Range<usize>>) {
     let Some(prompt) = text.find("assword") else { return };
     for (at, word) in text.match_indices("send ").filter(|(at, _)| *at > prompt) {
@@ -163,7 +162,7 @@ fn typed(text: &str, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// `s/__TOKEN__/x/`: where in a command of sed the text begins and ends that takes the place of a secret's name.
+/// `s/__TOKEN__/x/`: the range of the replacement text for a secret's name in a sed command.
 pub(super) fn put_in_place(word: &str) -> Option<Range<usize>> {
     let mark =
         word.strip_prefix('s')?.chars().next().filter(|c| matches!(c, '/' | '|' | '#' | '@' | ',' | ':'))?;

@@ -13,9 +13,9 @@ use crate::state::{LASTS_MS, Sealer};
 
 /// The key of our own question among those of a round.
 const OURS: &str = "lictor-approval";
-/// How long a call is held for a person who has been sent to the page, where the policy does not say it.
+/// How long a call is held for a person who has been sent to the page, if the policy does not set it.
 const ON_THE_PAGE: Duration = Duration::from_secs(50);
-/// How often a client that waits hears that it still does.
+/// The interval of progress notifications for a waiting client.
 const PROGRESS: Duration = Duration::from_secs(2);
 
 /// A call that waits for a person.
@@ -29,11 +29,11 @@ pub(super) struct Question {
     explained: Option<String>,
     /// Our request to the client, where it is asked in its own way.
     form: Option<(Value, Shown)>,
-    /// When the clock first looked at it.
+    /// When it was first checked.
     since: Option<Instant>,
     /// How long it waits.
     patience: Duration,
-    /// How often the client has heard of it.
+    /// The number of notifications sent.
     told: u32,
 }
 
@@ -43,16 +43,16 @@ impl Question {
     }
 }
 
-/// What a client shows to its person.
+/// How a client presents a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
     /// A form, whose answer counts.
     Form,
-    /// The address of the page, where the answer is given.
+    /// The page's URL, where the answer is given.
     Page,
 }
 
-/// What a client's form says.
+/// The answer in a client's form.
 enum Answer {
     Yes,
     No,
@@ -60,7 +60,7 @@ enum Answer {
 }
 
 impl Gateway {
-    /// Whether somebody is waited for, so that [`tick`](Self::tick) has something to do.
+    /// Whether a question is pending, so that [`tick`](Self::tick) has work to do.
     #[must_use]
     pub fn is_asking(&self) -> bool {
         !self.questions.is_empty()
@@ -94,7 +94,7 @@ impl Gateway {
         };
         let approval = request.id();
         let pending = self.runtime.approvals().find(&approval).ok();
-        // A block beside the question is not lifted by an answer.
+        // An answer does not lift an additional block.
         let asks = pending.is_some_and(|approval| approval.state == ApprovalState::Pending)
             && evaluation.verdicts.iter().any(|given| given.counts() && given.guard() == "approval");
         if !asks {
@@ -129,7 +129,7 @@ impl Gateway {
         if wait.is_zero() && self.shown.contains(approval) { ON_THE_PAGE } else { wait }
     }
 
-    /// A person has answered, or the question is gone: what the policy says now counts.
+    /// A person has answered, or the question is gone: the call is judged again.
     fn ask_again(&mut self, question: Question) -> Vec<Out> {
         let evaluation = self.judge(&question.call.action, &question.call.concern);
         if evaluation.passed() {
@@ -145,7 +145,7 @@ impl Gateway {
             None => self.shows.as_ref(),
         }?;
         let policy = self.runtime.policy();
-        // Without a word about the kinds a client has forms, as before there were kinds.
+        // A client that names no kinds has forms, as before kinds existed.
         let forms = can.get("form").is_some() || can.get("url").is_none();
         if forms && policy.elicitation_counts() {
             return Some(Shown::Form);
@@ -174,7 +174,7 @@ impl Gateway {
         Message::result_of(&call.id, result)
     }
 
-    /// The client has come back with the answer to our own question. What is left is the call as it was.
+    /// The client has answered our own question. The rest is the original call.
     pub(super) fn form_came_back(
         &mut self,
         id: &Value,
@@ -207,7 +207,7 @@ impl Gateway {
             return Ok(());
         };
         let response = responses.as_ref().and_then(|responses| responses.get(OURS));
-        // Whoever has opened the page answers there: the call is judged as it stands, and held.
+        // The person answers on the opened page: the call is judged now, and held.
         if self.shown.contains(&approval) && has_opened(response) {
             return Ok(());
         }
@@ -233,7 +233,7 @@ impl Gateway {
         let mut question = self.questions.remove(at);
         let shown = question.form.take().map(|(_, shown)| shown);
         let answer = match (shown, message.0.get("result")) {
-            // What is said on the page counts, not that it was opened.
+            // Only the answer on the page counts, not opening it.
             (Some(Shown::Page), result) if !has_opened(result) => {
                 return vec![Out::Client(unanswered(&question))];
             }
@@ -244,7 +244,7 @@ impl Gateway {
             Answer::Yes => self.record_answer(&question.approval, true),
             Answer::No => self.record_answer(&question.approval, false),
             Answer::Nothing => {
-                // Nobody has answered there; a person may still do so elsewhere.
+                // Not answered there; a person may still answer elsewhere.
                 question.since = None;
                 question.patience = self.wait_for(&question.approval);
                 if question.patience.is_zero() {

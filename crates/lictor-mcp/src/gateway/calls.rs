@@ -18,12 +18,12 @@ pub(super) enum Form {
     Error,
 }
 
-/// What is known of a tool or a prompt beside the call itself.
+/// What is known about a tool or a prompt besides the call itself.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Concern {
-    /// Why a person should look at each call.
+    /// Why a person should review each call.
     pub(super) caution: Option<String>,
-    /// What the server says that a call of it does.
+    /// The server's annotations of it.
     pub(super) word: ServersWord,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Call {
     pub(super) concern: Concern,
     /// How often the gateway has answered the server itself.
     pub(super) rounds: u8,
-    /// A hook of the agent has judged it too: it counts there, and what comes of it is told there.
+    /// A hook of the agent has judged it too: it counts there, and its outcome is reported there.
     pub(super) hooked: bool,
 }
 
@@ -62,7 +62,7 @@ impl Gateway {
             return vec![Out::Client(Message::error(id, INVALID_PARAMS, told))];
         };
         let key = format!("tool/{name}");
-        // Whether a tool is hidden or not there is not for the client to know.
+        // A client must not distinguish a hidden tool from a missing one.
         let Some(known) = self.known.get(&key) else {
             let unknown = || Message::error(id, INVALID_PARAMS, &format!("unknown tool: {name}"));
             return vec![Out::Client(self.no_tools.clone().map_or_else(unknown, |told| told.with_id(id)))];
@@ -95,7 +95,7 @@ impl Gateway {
         self.judged(id, message, action, Form::Result, concern)
     }
 
-    /// What a prompt says goes to the model, so getting one is an action too.
+    /// A prompt's text goes to the model, so getting one is an action too.
     pub(super) fn prompted(&mut self, id: &Value, message: Message) -> Vec<Out> {
         let name = message.param("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         let caution = match self.offered_prompt(id, &name) {
@@ -117,7 +117,7 @@ impl Gateway {
         }
     }
 
-    /// Completing an argument tells what there is: names of files, for a resource that is one.
+    /// Completing an argument reveals what exists: file names, for a file resource.
     pub(super) fn completed(&mut self, id: &Value, message: Message) -> Vec<Out> {
         let about = message.param("ref").cloned().unwrap_or_default();
         let text = |field: &str| about.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -196,7 +196,7 @@ impl Gateway {
         if begun.is_some() {
             return self.forward(call);
         }
-        // What only shows here has to be asked about here, whatever a hook has said.
+        // Concerns that only this proxy sees must be asked here, whatever a hook decided.
         let judged = if call.concern.caution.is_some() { None } else { self.judged_by_hook(&call.action) };
         let judged = judged.filter(|_| !self.shows_here(&call));
         call.hooked = judged.is_some();
@@ -210,7 +210,7 @@ impl Gateway {
         self.ask_or_refuse(call, &evaluation)
     }
 
-    /// Whether the call is asked about for what the server says of it, which no hook can know.
+    /// Whether the call asks because of the server's annotations, which hooks do not see.
     fn shows_here(&self, call: &Call) -> bool {
         let asked = |evaluation: Evaluation| {
             let verdicts = evaluation.verdicts.iter();
@@ -225,7 +225,7 @@ impl Gateway {
         self.sent_on(&id, message, Waiting::Call(Box::new(call)))
     }
 
-    /// What the client is told instead of an answer.
+    /// The refusal for the client.
     pub(super) fn refused(call: &Call, evaluation: &Evaluation, fix: Option<&str>) -> Vec<Out> {
         let explained = evaluation.id.map(|id| id.to_string());
         let own = evaluation.fix_for_agent();
@@ -234,7 +234,7 @@ impl Gateway {
         vec![Out::Client(refusal)]
     }
 
-    /// The outcome of a call is recorded, and what the agent is to be told is one more block of text.
+    /// The outcome of a call is recorded, and feedback for the agent is added as another block of text.
     pub(super) fn answered(&mut self, call: Call, message: Message) -> Vec<Out> {
         let message = message.with_id(&call.id);
         if reply::asks_back(&message) {
@@ -275,7 +275,7 @@ fn completed_address(template: &str, message: &Message) -> String {
         // `{+path}` and `{/path*}` are the variable `path` too.
         let name = name.trim_start_matches(|c: char| "+#./;?&".contains(c)).trim_end_matches('*');
         let Some(value) = value(name) else {
-            // A name that the template does not have stands for its first gap.
+            // An unknown name fills the template's first placeholder.
             address.push_str(text("value").filter(|_| !used).unwrap_or_default());
             return address;
         };
@@ -290,8 +290,8 @@ fn known_exactly(known: &std::collections::HashMap<String, super::Known>, key: &
     known.get(key).is_some_and(|known| known.properties.iter().any(|known| known == property))
 }
 
-/// What an address leads to, read as programs read addresses: without blanks and control characters at both ends, without
-/// tabs and line ends anywhere.
+/// The target of a URL, parsed as programs parse URLs: without blanks and control characters at both ends,
+/// without tabs and line ends anywhere.
 enum Address {
     File(String),
     Web(String),
@@ -306,7 +306,7 @@ impl Address {
             .filter(|c| !matches!(c, '\t' | '\n' | '\r'))
             .collect();
         let Some(mut parts) = schemed(&uri) else {
-            // What is no address is taken for a path by servers that take any.
+            // Some servers treat a text that is not a URL as a path.
             return Self::File(percent_decoded(&uri));
         };
         let mut wrapped = false;
@@ -352,7 +352,7 @@ fn path_of(rest: &str) -> &str {
     }
 }
 
-/// A path as a file address has it. What is not an escape stays as it is.
+/// Percent-decodes the path of a file URL. Invalid escapes are kept.
 fn percent_decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());

@@ -20,7 +20,7 @@ pub(super) struct Change {
     diff: Vec<String>,
 }
 
-/// What is to be recorded about a pinned definition.
+/// The record about a pinned definition.
 pub(super) fn of(server: &Server, key: &str) -> Option<Change> {
     let item = server.items.get(key)?;
     let now = item.changed.as_ref().unwrap_or(&item.accepted);
@@ -31,7 +31,7 @@ pub(super) fn of(server: &Server, key: &str) -> Option<Change> {
 }
 
 impl Gateway {
-    /// Records them. What cannot be recorded stays hidden all the same, and in the pins.
+    /// Records them. On failure the definition stays hidden, and in the pins.
     pub(super) fn record_changes(&self, changes: &[Change]) {
         if changes.is_empty() {
             return;

@@ -116,7 +116,7 @@ impl Gateway {
         }
         let action = call.action.digest();
         let state = match state {
-            // A state that looks like ours would be opened as ours.
+            // A state in our format would be opened as ours.
             Some(state) if !Sealer::is_ours(&state) => state,
             inner => {
                 let now = self.runtime.project().options().now();
@@ -179,7 +179,7 @@ impl Gateway {
         })]
     }
 
-    /// Whether the policy lets the server ask that; `None` for what nobody knows.
+    /// Whether the policy allows this request of the server; `None` for an unknown method.
     fn is_let_ask(&self, method: &str, payload: Map<String, Value>, id: &Value) -> Option<bool> {
         let asked = match method {
             "roots/list" => "roots:list",

@@ -14,7 +14,7 @@ use crate::mirror::{self, Argument};
 use crate::pins::{Doubts, PACKAGE, PinError, Seen, Server, Standing};
 use crate::poison::{self, Origin, Suspicion};
 
-/// How many pages of a list the gateway asks for. A server that has more goes on for ever.
+/// How many pages of a list the gateway asks for. A server with more is assumed to be endless.
 const MOST_PAGES: usize = 256;
 
 /// A definition that may be used.
@@ -24,9 +24,9 @@ pub(super) struct Known {
     pub(super) properties: Vec<String>,
     /// Those that are repeated in headers.
     pub(super) mirrored: Vec<Argument>,
-    /// Why a person should look at each call, where nobody has accepted the definition.
+    /// Why a person should review each call, if the definition was not accepted.
     pub(super) suspicious: Option<String>,
-    /// What the server says that calls of it do.
+    /// The server's annotations of it.
     pub(super) word: ServersWord,
 }
 
@@ -75,8 +75,8 @@ impl List {
 }
 
 impl Gateway {
-    /// A list for the client: without what is quarantined or hides text. It may be another one in a moment, so nobody
-    /// keeps it.
+    /// A list for the client: without quarantined definitions and those with hidden text. It may change at any
+    /// time, so it must not be cached.
     pub(super) fn listed(&mut self, list: List, begins: bool, mut message: Message) -> Message {
         let Some(result) = message.result_mut() else { return self.looked_through(message, Form::Error) };
         let items = match result.remove(list.field()) {
@@ -97,7 +97,7 @@ impl Gateway {
         message
     }
 
-    /// A list that the gateway asked for itself. All of its pages are looked at together.
+    /// A list that the gateway asked for itself. All its pages are checked together.
     pub(super) fn learned(
         &mut self,
         list: List,
@@ -134,7 +134,7 @@ impl Gateway {
         released
     }
 
-    /// Without pins nothing can be told from what it was, so nothing is offered.
+    /// Without pins changes cannot be detected, so nothing is offered.
     fn without_pins(&mut self) -> Vec<Value> {
         self.known.clear();
         (self.held_back, self.unpinned) = (true, true);
@@ -144,8 +144,8 @@ impl Gateway {
         Vec::new()
     }
 
-    /// What a server says about itself: its instructions go to the model, and its capabilities decide what it is asked. Both
-    /// are pinned; what has changed is left out until a person accepts it.
+    /// A server's description of itself: its instructions go to the model, and its capabilities determine the
+    /// requests. Both are pinned; a change is left out until a person accepts it.
     pub(super) fn introduced(&mut self, mut message: Message) -> Message {
         let Some(result) = message.result_mut() else { return self.looked_through(message, Form::Error) };
         let instructions = result.get("instructions").cloned();
@@ -199,7 +199,8 @@ impl Gateway {
         message
     }
 
-    /// Compares definitions with their pins; gives those that may be offered. `whole`: they are all that the server has.
+    /// Compares definitions with their pins; returns those that may be offered. `whole`: they are all definitions
+    /// of the server.
     fn sorted_out(&mut self, list: List, items: Vec<Value>, whole: bool) -> Result<Vec<Value>, PinError> {
         let (running, name) = (self.running(), self.name.clone());
         let Some(kind) = list.pinned_as() else {
@@ -244,7 +245,7 @@ impl Gateway {
         Ok(self.offered(keyed, looked))
     }
 
-    /// The server runs in a version that nobody has accepted: a person has to hear of it once.
+    /// The server runs in a version that was not accepted: a person is notified once.
     fn set_held_back(&mut self, held: bool) {
         if held && !std::mem::replace(&mut self.held_back, held) {
             let running = self.running();
@@ -280,17 +281,17 @@ impl Gateway {
         kept
     }
 
-    /// The names of the servers that agents are told of: looked up when a server first says what it has.
+    /// The names of the servers in agents' settings: loaded when a server first lists its definitions.
     fn configured(&mut self) -> &[String] {
         self.configured.get_or_insert_with(|| neighbours::configured(self.runtime.project()))
     }
 
-    /// Which server it is, with the version that runs: looked up when the server answers for the first time.
+    /// Which server it is, with the version that runs: determined at the server's first response.
     fn running(&mut self) -> Running {
         self.running.get_or_insert_with(|| self.identity.running()).clone()
     }
 
-    /// Whether the policy blocks the tool whatever it is called with: nobody needs to see it.
+    /// Whether the policy blocks the tool for every input: then it is not listed.
     fn is_out_of_use(&self, key: &str) -> bool {
         let Some(name) = key.strip_prefix("tool/") else { return false };
         let full = format!("mcp__{}__{name}", self.name);
@@ -298,12 +299,12 @@ impl Gateway {
     }
 }
 
-/// What came of a look at one definition.
+/// The result of checking one definition.
 struct Looked {
     seen: Seen,
     /// It has text that people cannot see, or a name that cannot be used.
     hides: bool,
-    /// What a person is told at each call.
+    /// The note for a person at each call.
     caution: Option<String>,
 }
 
@@ -334,7 +335,7 @@ fn next_page(result: &Map<String, Value>) -> Option<&Value> {
 /// A new name for what was there under another one, which is gone: the known way around pins. It has the same arguments, or
 /// is the same but for its name where there are no arguments to compare.
 fn renamed_from(server: &Server, present: &HashSet<String>, key: &str, item: &Value) -> Option<String> {
-    // A new name stays one until a person has looked at it.
+    // A new name stays new until a person has reviewed it.
     if server.is_settled(key) || server.items.is_empty() {
         return None;
     }
@@ -349,7 +350,7 @@ fn renamed_from(server: &Server, present: &HashSet<String>, key: &str, item: &Va
     gone.map(|(old, was)| (old, &was.accepted)).find(|(_, was)| is_same(was)).map(|(old, _)| old.clone())
 }
 
-/// What a tool or a prompt takes, where it takes something.
+/// The arguments of a tool or a prompt, if it has any.
 fn arguments(definition: &Value) -> Option<&Value> {
     let schema = definition.get("inputSchema");
     let takes = |schema: &&Value| {
@@ -360,7 +361,7 @@ fn arguments(definition: &Value) -> Option<&Value> {
     schema.filter(takes).or(listed)
 }
 
-/// A definition without what says which one it is.
+/// A definition without its name.
 fn without_name(definition: &Value) -> Option<Map<String, Value>> {
     let mut fields = definition.as_object()?.clone();
     fields.retain(|field, _| !matches!(field.as_str(), "name" | "title" | "_meta"));
@@ -377,7 +378,8 @@ fn is_usable_name(key: &str) -> bool {
     !name.is_empty() && name.len() <= 256 && name.chars().all(usable)
 }
 
-/// What annotations say. What they do not say is not taken for said: `destructiveHint` would be true of nearly every tool.
+/// The annotations of a tool. The protocol's defaults are not applied: `destructiveHint` would be true for nearly
+/// every tool.
 fn servers_word(item: &Value) -> ServersWord {
     let hint =
         |name: &str| item.get("annotations").and_then(|said| said.get(name)) == Some(&Value::Bool(true));

@@ -10,7 +10,7 @@ use crate::identity::Running;
 use crate::pins::{Pinned, Server};
 use crate::poison::{self, Origin, Others, Suspicion};
 
-/// The names of all servers that agents are told of here. What cannot be read names none.
+/// The names of all servers in agents' settings. Unreadable settings are skipped.
 pub(super) fn configured(project: &Project) -> Vec<String> {
     let mut names: Vec<String> = ServerSettings::all(&project.agent_settings())
         .iter()
@@ -61,14 +61,14 @@ impl<'a> Around<'a> {
         Self { keyed, server, others: Others { own: name, tools, servers } }
     }
 
-    /// What is suspicious about one of the definitions.
+    /// The suspicions about one of the definitions.
     pub(super) fn suspicions(&self, key: &str, item: &Value) -> Vec<Suspicion> {
         let mut found = poison::suspicions(item, Origin::Definition);
         let own = |name: &str| self.siblings().any(|sibling| sibling == name);
         found.extend(self.others.named_in(item, &own));
         let Some(name) = key.strip_prefix("tool/") else { return found };
         found.extend(poison::looks_like(name, self.siblings()));
-        // Who comes later takes the name of who was there before.
+        // A later server imitates an earlier one.
         let was_there = self.server.is_some_and(|server| server.is_settled(key));
         found.extend(self.others.taken_for(name, item).filter(|_| !was_there));
         found

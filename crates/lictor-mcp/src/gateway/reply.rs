@@ -30,7 +30,7 @@ pub(super) fn refusal(id: &Value, form: Form, reason: &str, fix: &str, explained
     )
 }
 
-/// Whether the server wants answers before it goes on.
+/// Whether the server requests input before it continues.
 pub(super) fn asks_back(message: &Message) -> bool {
     let kind = message.0.get("result").and_then(|result| result.get("resultType"));
     kind.and_then(Value::as_str) == Some("input_required")
@@ -43,7 +43,8 @@ pub(super) fn task_of(message: &Message) -> Option<String> {
     task.as_str().map(str::to_owned)
 }
 
-/// The answer of the server `own`, refused where it hides text from people, and with a remark where it speaks to the model.
+/// The answer of the server `own`, refused if it hides text from people, and with a remark if it addresses the
+/// model.
 pub(super) fn looked_through(own: &str, message: Message, form: Form) -> Message {
     let Some(said) = message.0.get("result").or_else(|| message.0.get("error")) else { return message };
     let form = if message.0.contains_key("result") { form } else { Form::Error };

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::{Package, Registry};
 
-/// How many words of a process are looked at: an interpreter, its options, and the program.
+/// How many words of a process are checked: an interpreter, its options, and the program.
 const WORDS: usize = 6;
-/// Programs that run the file that they are given.
+/// Programs that run their file argument.
 const INTERPRETERS: [&str; 6] = ["node", "nodejs", "bun", "deno", "python", "python3"];
 
 impl Package {
@@ -59,7 +59,7 @@ fn of_file(file: &Path) -> Option<(String, String)> {
     })
 }
 
-/// The package in whose directory of `node_modules` the file lies.
+/// The package in `node_modules` that contains the file.
 fn npm_package(file: &Path) -> Option<(String, String)> {
     let file = fs::canonicalize(file).ok()?;
     let is_modules =

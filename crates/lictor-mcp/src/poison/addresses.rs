@@ -1,7 +1,7 @@
 //! URLs in texts. A URL alone is not suspicious: manuals are full of them. It is suspicious if it has a
 //! placeholder for data that only the model knows, or if the text tells the model to send something there.
 
-/// What the model knows and others should not.
+/// Words for private data of the model's context.
 const PRIVATE: [&str; 17] = [
     "conversation",
     "history",
@@ -21,18 +21,19 @@ const PRIVATE: [&str; 17] = [
     "access_token",
     "id_rsa",
 ];
-/// Orders to take something somewhere. A tool that says what it does itself says `sends`.
+/// Imperatives to send something. A tool that describes itself uses `sends`.
 const ORDERS: [&str; 9] =
     ["send", "post", "upload", "forward", "submit", "transmit", "report", "deliver", "copy"];
 
-/// How far around an address is looked. A text with very many addresses is still read in one go.
+/// How far around a URL the text is checked. Bounded, so that a text with very many URLs is checked in linear
+/// time.
 const NEAR: usize = 1024;
 
 /// Whether an address has a gap for data. `lower` is the text in lower case.
 pub(super) fn carry(lower: &str) -> bool {
     each(lower).any(|found| {
         let (path, query) = found.address.split_once(['?', '#']).unwrap_or((found.address, ""));
-        // A picture or a link is fetched by whoever shows the text, with whatever stands in it.
+        // A picture or a link is fetched when the text is displayed, with its query.
         if found.is_linked && has_gap(query) {
             return true;
         }
@@ -40,7 +41,7 @@ pub(super) fn carry(lower: &str) -> bool {
     })
 }
 
-/// Whether the text tells the reader to take something private to an address, or to run what it gives.
+/// Whether the text tells the reader to send private data to a URL, or to run code from it.
 pub(super) fn are_orders(lower: &str) -> bool {
     each(lower).any(|found| {
         let words: Vec<&str> = words(found.sentence).collect();
@@ -51,12 +52,12 @@ pub(super) fn are_orders(lower: &str) -> bool {
     })
 }
 
-/// An address, with what stands around it.
+/// A URL with its context.
 struct Found<'a> {
     address: &'a str,
-    /// What comes before it in its sentence.
+    /// The text before it in its sentence.
     sentence: &'a str,
-    /// What comes behind it in its line.
+    /// The text after it in its line.
     behind: &'a str,
     /// Whether it is the target of a picture or a link.
     is_linked: bool,
@@ -103,7 +104,7 @@ fn last(text: &str, most: usize) -> &str {
     start.and_then(|start| text.get(start..)).unwrap_or(text)
 }
 
-/// Where an address ends: at a blank or a quote outside of a gap.
+/// The end of a URL: a blank or a quote outside of a placeholder.
 fn length(text: &str) -> usize {
     let mut open = 0_usize;
     let ends = |c: char| {

@@ -7,26 +7,26 @@ use serde_json::Value;
 use super::Suspicion;
 use crate::pins::without_volatile;
 
-/// The servers beside the one whose texts are looked at, as far as they are known.
+/// The other servers, as far as they are known.
 #[derive(Debug, Default)]
 pub(crate) struct Others<'a> {
-    /// The name of the server whose texts are looked at.
+    /// The name of the checked server.
     pub(crate) own: &'a str,
     /// Server, tool and its definition.
     pub(crate) tools: Vec<(&'a str, &'a str, &'a Value)>,
-    /// Names of servers, also of those whose tools nobody has seen.
+    /// Names of servers, including those whose tools were never seen.
     pub(crate) servers: Vec<&'a str>,
 }
 
 impl Others<'_> {
-    /// Tools and servers of others that the texts of a definition speak about. `own` says which tools are the server's own.
+    /// Other tools and servers that the texts of a definition mention. `own` are the server's own tools.
     pub(crate) fn named_in(&self, value: &Value, own: &dyn Fn(&str) -> bool) -> Vec<Suspicion> {
         let mut texts = Vec::new();
         strings(value, &mut texts);
         let mut found: Vec<String> = texts.iter().flat_map(|text| self.in_words(text)).collect();
         let words: HashSet<&str> = texts.iter().flat_map(|text| words(text)).collect();
         for (server, tool, _) in &self.tools {
-            // A plain word (`search`) says nothing; a name that was made up for a tool does.
+            // A plain word (`search`) is not evidence; a compound name of a tool is.
             let made_up = tool.len() >= 6 && tool.contains(['_', '-']) && !own(tool);
             if made_up && words.contains(tool) {
                 found.push(format!("mcp__{server}__{tool}"));
@@ -37,7 +37,7 @@ impl Others<'_> {
         found.into_iter().map(Suspicion::OtherTools).collect()
     }
 
-    /// Names that say themselves that they are another server's.
+    /// Names that contain another server's name.
     fn in_words(&self, text: &str) -> Vec<String> {
         let own = plain(self.own);
         let words: Vec<&str> = words(text).collect();
@@ -55,7 +55,7 @@ impl Others<'_> {
         found
     }
 
-    /// A tool under the names that agents make of a server's and a tool's: `mcp_server_tool`, `server__tool`.
+    /// A tool under the combined names that agents use: `mcp_server_tool`, `server__tool`.
     fn is_prefixed(&self, word: &str, own: &str) -> bool {
         let word = plain(word);
         let is_of = |server: &str| {
@@ -64,8 +64,8 @@ impl Others<'_> {
         !is_of(own) && self.servers.iter().any(|server| is_of(&plain(server)))
     }
 
-    /// Another server's tool of exactly this name, or one that looks like it. A tool with the same definition is none: two
-    /// servers of one make have the same tools.
+    /// Another server's tool of exactly this name, or one that looks like it. A tool with the same definition
+    /// does not count: two instances of one server have the same tools.
     pub(crate) fn taken_for(&self, name: &str, definition: &Value) -> Option<Suspicion> {
         let look = skeleton(name);
         let mut alike = self.tools.iter().filter(|(_, tool, _)| skeleton(tool) == look);
@@ -97,7 +97,8 @@ pub(crate) fn full_name_in(value: &Value, own: &str) -> Option<Suspicion> {
     Some(Suspicion::OtherTools(name.to_owned()))
 }
 
-/// A name of another tool of the same server that this one is easily taken for: other spelling, same look.
+/// The name of another tool of the same server that this one can be confused with: different spelling, similar
+/// look.
 pub(crate) fn looks_like<'a>(name: &str, siblings: impl Iterator<Item = &'a str>) -> Option<Suspicion> {
     let look = skeleton(name);
     siblings
@@ -121,7 +122,7 @@ fn plain(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
-/// How a name looks at a glance: without case and separators, with letters and digits that look alike made one.
+/// The visual skeleton of a name: without case and separators, with similar letters and digits unified.
 fn skeleton(name: &str) -> String {
     let alike = |c: char| match c {
         '0' | 'о' | 'ο' => 'o',

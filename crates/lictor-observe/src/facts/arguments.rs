@@ -9,32 +9,32 @@ use super::tools::{arguments_in, json_in, quoted, words};
 use super::{code, described, opaque, shorten};
 use crate::place::Looker;
 
-/// How deep the fields of a tool's input are looked into, and how many texts of one input are.
+/// The maximum depth of a tool's input that is analysed, and the maximum number of texts.
 const DEEPEST: usize = 6;
 const MOST_TEXTS: usize = 256;
 
-/// What a field holds, by its name.
+/// The content of a field, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
     Sql,
     /// A question in words, or a statement.
     Query,
     Command,
-    /// A program of its own, with words beside it.
+    /// A program, with its words in another field.
     Program,
     /// A command, or code.
     Script,
     Code,
     Address,
     Host,
-    /// What is typed into a program that runs, where the tool is a terminal.
+    /// Input typed into a running program, if the tool is a terminal.
     Typed,
     /// Text for people.
     Prose,
     Other,
 }
 
-/// The last words of names of fields that say what these hold.
+/// The last words of field names that indicate the content.
 const LAST_WORDS: [(Holds, &str); 10] = [
     (Holds::Sql, " sql ddl dml cql hql "),
     (Holds::Query, " query queries q statement statements "),
@@ -71,17 +71,17 @@ fn holds(name: &str) -> Holds {
     }
 }
 
-/// Words of names of tools that hand what they get to a shell that runs.
+/// Words in names of tools that pass their input to a running shell.
 const TERMINALS: [&str; 10] =
     ["shell", "bash", "terminal", "console", "ssh", "tmux", "pty", "tty", "process", "powershell"];
-/// Words of names of tools that look for words.
+/// Words in names of search tools.
 const SEARCHES: [&str; 12] = [
     "search", "find", "lookup", "docs", "web", "browse", "retrieve", "suggest", "ask", "recall", "research",
     "grep",
 ];
 /// Words of names of tools that send something to an address.
 const SENDS: [&str; 8] = ["post", "send", "upload", "push", "submit", "notify", "webhook", "publish"];
-/// Names of fields that say what language code beside them is in.
+/// Names of fields that contain the language of code in another field.
 const LANGUAGES: [&str; 4] = ["language", "lang", "runtime", "kernel"];
 
 /// A tool at hand.
@@ -95,7 +95,7 @@ struct Tool<'a> {
     texts: usize,
 }
 
-/// Adds what the fields of a tool's input say that it does.
+/// Adds the effects that the fields of a tool's input show.
 pub(super) fn judge(
     action: &Action,
     words: &[String],
@@ -106,7 +106,7 @@ pub(super) fn judge(
     let mut tool = Tool { words, looker, read, facts: Facts::none(), texts: 0 };
     tool.object(&action.payload, &action.payload, 0);
     let Facts { effects, opaque: unclear } = tool.facts;
-    // What the fields say is not all that such a tool may do with them.
+    // Such a tool may do more than its fields show.
     let shown = |effect: &Effect<_>| matches!(effect, Effect::File { .. } | Effect::Run(_));
     if effects.iter().any(shown) {
         facts.opaque.push(opaque(OpaqueWhat::Tool, &action.tool));
@@ -114,7 +114,7 @@ pub(super) fn judge(
     append(facts, Facts { effects, opaque: unclear });
 }
 
-/// Adds facts that were worked out by themselves: their commands are counted from the first of them.
+/// Appends separately derived facts, with their command indexes shifted.
 fn append(facts: &mut Facts, more: Facts) {
     let before = u32::try_from(facts.commands().count()).unwrap_or(u32::MAX);
     facts.opaque.extend(more.opaque);
@@ -153,7 +153,7 @@ impl Tool<'_> {
             Value::Array(values) => {
                 let list: Option<Vec<&str>> = values.iter().map(Value::as_str).collect();
                 match list.filter(|list| !list.is_empty() && holds(name) == Holds::Command) {
-                    // A list of words is one command; several that have words of their own are several.
+                    // A list of words is one command; several items with their own words are several commands.
                     Some(list) if !list.iter().skip(1).all(|word| word.contains(' ')) || list.len() == 1 => {
                         let line = if list.len() == 1 { list.join(" ") } else { quoted(&list) };
                         self.command(&line);
@@ -239,7 +239,7 @@ impl Tool<'_> {
         append(&mut self.facts, found);
     }
 
-    /// What parses as a statement. To a tool that searches, plain words are words.
+    /// Text that parses as a statement. For a search tool, plain words are not SQL.
     fn maybe_sql(&mut self, text: &str) {
         let plain = |letter: char| letter.is_lowercase() || letter.is_whitespace();
         if lictor_shell::languages::is_sql(text)
@@ -261,7 +261,7 @@ impl Tool<'_> {
         append(&mut self.facts, found);
     }
 
-    /// Code whose language nobody says: in those that it is valid in.
+    /// Code without a declared language: analysed in every language in which it is valid.
     fn any_code(&mut self, body: &str) {
         if let Some(language) = is_code(body) {
             return self.code(language, body, true);
@@ -276,7 +276,7 @@ impl Tool<'_> {
         }
     }
 
-    /// Code. Where its language is only guessed, what cannot be told of it says nothing.
+    /// Code. If its language is only guessed, opaque parts are ignored.
     fn code(&mut self, language: &str, body: &str, sure: bool) {
         let mut found = Facts::none();
         code::run_body(language, body, self.looker, &mut found);
@@ -301,7 +301,7 @@ fn is_host(text: &str) -> bool {
         || text.contains(['.', ':']) && text.chars().all(plain) && !text.starts_with(['.', '-', ':'])
 }
 
-/// The language that the name of a field or of a tool says.
+/// The language that the name of a field or of a tool indicates.
 fn named_language(field: &str, tool: &[String]) -> Option<&'static str> {
     const NAMES: [(&str, &str); 15] = [
         ("python", "python"),

@@ -16,7 +16,7 @@ pub(super) fn execute(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     run_body(action.text("language").unwrap_or("python"), body, looker, facts);
 }
 
-/// What code of a language does.
+/// The effects of code in a language.
 pub(super) fn run_body(language: &str, body: &str, looker: &Looker<'_>, facts: &mut Facts) {
     let language = language.to_ascii_lowercase();
     let language = match language.as_str() {
@@ -36,7 +36,7 @@ pub(super) fn run_body(language: &str, body: &str, looker: &Looker<'_>, facts: &
     let mut report = Report::default();
     lictor_shell::languages::judge(language, body, &call, &mut report);
     if !report.effects.iter().any(|effect| matches!(effect, Effect::Code { .. })) {
-        // Too long to be read: the sandbox guard still has to see that there is code.
+        // Too long to be analysed: the sandbox guard still has to see that there is code.
         facts.effects.push(Effect::Code { language: language.to_owned(), body: body.to_owned() });
     }
     for next in report.next {
@@ -54,7 +54,7 @@ pub(super) fn run_body(language: &str, body: &str, looker: &Looker<'_>, facts: &
     looker.add(facts, Reading { effects: report.effects, opaque: report.opaque, mentions, refused: false });
 }
 
-/// The program of that language without arguments, as if it were given the text.
+/// The interpreter of that language without arguments, as if it got the text on its input.
 pub(super) fn interpreter<'a>(language: &'a str, looker: &'a Looker<'_>) -> Call<'a> {
     Call {
         program: language,

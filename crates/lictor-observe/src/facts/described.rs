@@ -13,7 +13,7 @@ use crate::describe::{Act, How, Text, Tool};
 use crate::place::Looker;
 use crate::project::DescribedTool;
 
-/// Reports what a described tool does; `false` when nobody described it whose word is enough.
+/// Reports the effects of a described tool; `false` without a trusted description.
 pub(super) fn tool(
     action: &Action,
     server: Option<&str>,
@@ -44,7 +44,7 @@ pub(super) fn tool(
     for act in acts.flat_map(|acts| acts.iter()) {
         judged.extend(apply(act, action, name, looker, facts));
     }
-    // A path that the description does not name is at least looked at.
+    // A path that the description does not name counts at least as listed.
     for path in files::paths(action).into_iter().filter(|path| !judged.contains(path)) {
         looker.add_place(facts, looker.path(path, Access::Read, false), Access::Read, false, None);
     }
@@ -54,7 +54,7 @@ pub(super) fn tool(
     trusted || other.is_some()
 }
 
-/// A call of a tool that submits tasks, as the task that it submits. `None` where it is what it says.
+/// A call of a tool that submits tasks, as the task that it submits. `None` if it is not such a tool.
 #[must_use]
 pub fn as_task(action: &Action, described: &[DescribedTool]) -> Option<Action> {
     if !matches!(action.kind, ActionKind::Tool | ActionKind::Other(_)) {
@@ -65,7 +65,7 @@ pub fn as_task(action: &Action, described: &[DescribedTool]) -> Option<Action> {
     Some(Action { kind: ActionKind::SubmitTask, task_type, ..action.clone() })
 }
 
-/// Whether a description says that the action's tool submits tasks: then the tool is judged as well.
+/// Whether a description declares that the action's tool submits tasks: then the tool is judged as well.
 pub(super) fn submits(action: &Action, described: &[DescribedTool]) -> bool {
     !action.tool.is_empty() && task_field(action, described).is_some()
 }
@@ -172,7 +172,7 @@ fn effect_of(act: &Act, name: &str) -> Option<Effect<Place>> {
         }
         Act::Publishes => Effect::Publish { tool: name.to_owned() },
         Act::Reveals => deed("read", "secret", None),
-        // What a task submits is in the action: see `as_task`. The others are told by what they are called with.
+        // A submitted task is part of the action: see `as_task`. The others depend on their arguments.
         _ => return None,
     })
 }
@@ -200,7 +200,7 @@ fn access(how: How) -> Access {
     }
 }
 
-/// What a statement does to a database, as if it were given to a client.
+/// The effects of a statement on a database, as if a client ran it.
 pub(super) fn statement(sql: &str, looker: &Looker<'_>, facts: &mut Facts) {
     let call = code::interpreter("sql", looker);
     let mut report = Report::default();
@@ -212,7 +212,7 @@ pub(super) fn statement(sql: &str, looker: &Looker<'_>, facts: &mut Facts) {
     );
 }
 
-/// The texts that a field of the input holds: `a|b` either, `a.b` a field of the values of `a`.
+/// The texts in a field of the input: `a|b` either, `a.b` a field of the values of `a`.
 fn values<'a>(action: &'a Action, field: &str) -> Vec<&'a str> {
     let mut found = Vec::new();
     for one in field.split('|') {

@@ -17,7 +17,7 @@ const PATHS_FIELDS: [&str; 3] = ["paths", "file_paths", "files"];
 /// Names under which tools of others give one.
 const OTHERS_FIELDS: [&str; 6] = ["file", "filename", "file_name", "fileName", "filepath", "absolutePath"];
 
-/// Whether a field of that name holds paths, whatever tool it belongs to.
+/// Whether a field with this name contains paths, in any tool.
 pub(super) fn is_path_field(name: &str) -> bool {
     PATH_FIELDS.contains(&name) || PATHS_FIELDS.contains(&name) || OTHERS_FIELDS.contains(&name)
 }
@@ -31,7 +31,7 @@ pub(super) fn read(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     let searches = ["pattern", "glob", "query"].iter().any(|field| action.payload.contains_key(*field));
     if searches {
         for field in ["glob", "pattern"] {
-            // A pattern with a path in it names where it looks (`../secrets/*`).
+            // A pattern with a path in it determines where it searches (`../secrets/*`).
             if let Some(pattern) = action
                 .text(field)
                 .filter(|pattern| pattern.contains('/') && field == "glob" || is_path_pattern(pattern))
@@ -63,7 +63,7 @@ pub(super) fn read(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     }
 }
 
-/// What a search inside the files of a directory hands out of those that policy watches.
+/// The watched files whose content a search in a directory prints.
 fn found(action: &Action, looker: &Looker<'_>, facts: &mut Facts, start: &Place) {
     if looker.project.watched.is_empty() {
         return;
@@ -77,7 +77,7 @@ fn found(action: &Action, looker: &Looker<'_>, facts: &mut Facts, start: &Place)
         let name = path.rsplit('/').next().unwrap_or_default();
         let below = path.strip_prefix(start.path.as_str()).unwrap_or_default().trim_start_matches('/');
         let meant = glob.is_none_or(|glob| {
-            // All over the project a pattern for everything is meant for the rest.
+            // For the whole project, a pattern for everything is not aimed at watched files.
             let named = part || !glob.ends_with('*') || glob.starts_with('.');
             named && [name, below].iter().any(|path| fast_glob::glob_match(glob, path))
         });

@@ -11,13 +11,13 @@ use crate::git::{self, Untracked};
 use crate::governing_file;
 use crate::place::Looker;
 
-/// Whether a program only looks, besides commands of git that do.
+/// Whether a program is read-only, including git's read-only commands.
 fn looks(command: &Command) -> bool {
     let only = [Trait::IsHarmless, Trait::PrintsFiles, Trait::PrintsPart, Trait::LooksThrough];
     command.program != "git" && only.into_iter().any(|wanted| is(&command.program, wanted))
 }
 
-/// What the command of git changes that a line runs; `None` where it is no git, or may change anything.
+/// What a git command of the line changes; `None` if it is not git, or may change anything.
 fn changes(command: &Command) -> Option<GitChanges> {
     let verb = command.words.get(1).filter(|_| command.program == "git")?;
     GitChanges::of(verb)
@@ -39,7 +39,7 @@ fn changes_files(facts: &Facts) -> bool {
     !facts.commands().take(before).all(harmless) || facts.files().any(|(access, _)| !access.is_read_only())
 }
 
-/// Options with which another branch is checked out and none that is there is moved.
+/// Options that check out another branch without moving an existing one.
 const SWITCHES: [&str; 10] =
     ["-", "-q", "--quiet", "-b", "-c", "--create", "-d", "--detach", "-t", "--track"];
 
@@ -62,7 +62,7 @@ pub(super) fn takes_all(command: &Command) -> bool {
     }
 }
 
-/// What takes the place of the last commit.
+/// The replacement of the last commit.
 enum Replaced {
     /// The same one.
     ByItself,
@@ -71,8 +71,8 @@ enum Replaced {
 }
 
 impl Looker<'_> {
-    /// The whole work tree becomes what git has, or that of another commit, or goes. Work is lost where it holds anything
-    /// else, and commits where only the branch has them that leads elsewhere then.
+    /// The whole work tree is restored, replaced by another commit's, or removed. Work is lost if it has
+    /// uncommitted content, and commits if only the moved branch references them.
     pub(super) fn restored(&self, facts: &mut Facts, target: &Operand) {
         let tree = self.operand(target, Access::List, true).path;
         let clean = |tree: &str| git::tree_holds_nothing_new(tree, self.observer, self.edits);
@@ -105,7 +105,8 @@ impl Looker<'_> {
         }
     }
 
-    /// What another commit, by its name, means for the last one of a work tree. `None` when that cannot be told.
+    /// How another commit, by its name, affects the last one of a work tree. `None` when that cannot be
+    /// determined.
     fn replaced_head(&self, facts: &Facts, tree: &str, name: Option<&str>) -> Option<Replaced> {
         let git_dir = git::common_directory(tree, self.observer)?;
         let refs = git::Refs::of(&git_dir, self.observer)?;
@@ -124,7 +125,7 @@ impl Looker<'_> {
     pub(super) fn is_kept_elsewhere(&self, facts: &Facts, names: &str) -> bool {
         let count = facts.commands().count();
         let Some(command) = facts.commands().last() else { return false };
-        // Where another command moves branches, they are not where they are now.
+        // If another command moves branches, their current position is not valid.
         let moves = |command: &Command| {
             !looks(command) && !only_switches(command) && changes(command).is_none_or(|changes| changes.refs)
         };
@@ -139,7 +140,7 @@ impl Looker<'_> {
         git::are_kept_elsewhere(&directory, &names, self.observer)
     }
 
-    /// Files that policy watches, at or below a place whose content git shows. What git does not know is not among it.
+    /// Watched files at or below a place whose content git prints. Untracked files are not among them.
     pub(super) fn shown(&self, facts: &mut Facts, place: &Place) {
         if self.project.watched.is_empty() {
             return;
@@ -158,7 +159,7 @@ impl Looker<'_> {
     /// Files that govern, are in no commit, and would be put aside with other untracked ones.
     pub(super) fn stashed(&self, facts: &mut Facts, all: bool, paths: Option<&str>) {
         let inside = |path: &str| paths.is_none_or(|paths| paths.split(' ').any(|word| is_meant(word, path)));
-        // What the same line takes out of the index is not known to git when its turn comes.
+        // Files that the same line removes from the index are no longer tracked at that point.
         let forgets = facts.commands().any(|command| {
             command.words.get(1).is_some_and(|verb| verb == "rm" || verb == "update-index")
                 && command.args.iter().flatten().any(|arg| arg == "--cached" || arg.ends_with("-remove"))

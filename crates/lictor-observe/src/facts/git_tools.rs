@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::tools::quoted;
 
-/// Fields that say where the repository is.
+/// Fields with the path of the repository.
 const PLACES: [&str; 6] = ["repo_path", "repository", "repo", "path", "cwd", "working_directory"];
-/// Fields that hold a commit, a branch or a remote, in the order in which git takes them.
+/// Fields with a commit, a branch or a remote, in git's argument order.
 const NAMES: [&str; 15] = [
     "remote",
     "branch_name",
@@ -25,10 +25,10 @@ const NAMES: [&str; 15] = [
     "source",
     "operation",
 ];
-/// Fields that hold paths or words of the command.
+/// Fields with paths or words of the command.
 const LISTS: [&str; 6] = ["args", "options", "flags", "files", "paths", "pathspec"];
 
-/// The line that a tool called `git_checkout` of a git server stands for.
+/// The command line that is equivalent to a tool such as `git_checkout` of a git server.
 pub(super) fn line(action: &Action, server: Option<&str>, name: &str) -> Option<String> {
     let server = server?.to_ascii_lowercase();
     let is_git =

@@ -6,16 +6,16 @@ use super::left_out;
 use crate::observer::Seen;
 use crate::place::Looker;
 
-/// So many names of a tree are looked at.
+/// The maximum number of names of a tree that are checked.
 const MOST_NAMES: usize = 2_000;
 /// So deep.
 const MOST_DEPTH: usize = 4;
-/// What others made and nobody keeps secrets in.
+/// Third-party directories without secrets.
 const OTHERS: [&str; 8] =
     [".git", "node_modules", "target", "vendor", ".venv", "venv", "__pycache__", ".cache"];
 
 impl Looker<'_> {
-    /// A command that takes a whole tree and sends it takes the secrets in it along, but for what it is told to leave out.
+    /// A command that sends a whole tree also sends the secrets in it, except those that it excludes.
     pub(super) fn sends_secrets(&self, facts: &mut Facts, from: usize) {
         let effects = facts.effects.get(from..).unwrap_or_default();
         let mut sent = Vec::new();
@@ -41,7 +41,7 @@ impl Looker<'_> {
         facts.effects.extend(sent.into_iter().map(flow));
     }
 
-    /// Whether a secret lies in a tree that none of the patterns leaves out.
+    /// Whether a tree contains a secret that no pattern excludes.
     fn holds_secret(&self, root: &str, left_out: &[String]) -> bool {
         let mut pending = vec![(root.trim_end_matches('/').to_owned(), 0)];
         let mut seen = 0;
@@ -67,7 +67,7 @@ impl Looker<'_> {
     }
 }
 
-/// Whether a file or another rule says what is left out.
+/// Whether a file or another rule determines the exclusions.
 fn leaves_out_unseen(command: &Command) -> bool {
     let mut words = command.args.iter().map(|word| word.as_deref().unwrap_or_default());
     let rules =

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{arguments, described, files, git_tools, opaque};
 use crate::place::Looker;
 
-/// What a word of a tool's name says it does with a path. The first that fits counts; worse deeds come first.
+/// The access that a word in a tool's name indicates. The first match counts; worse ones come first.
 const VERBS: [(&str, Access); 26] = [
     ("delete", Access::Delete),
     ("remove", Access::Delete),
@@ -38,9 +38,9 @@ const VERBS: [(&str, Access); 26] = [
     ("list", Access::List),
     ("search", Access::List),
 ];
-/// Names of fields that hold the source of a copy or move.
+/// Names of fields with the source of a copy or move.
 const SOURCES: [&str; 5] = ["source", "src", "from", "old_path", "source_path"];
-/// Names of fields that hold where it goes.
+/// Names of fields with the destination.
 const DESTINATIONS: [&str; 9] = [
     "destination",
     "dest",
@@ -52,7 +52,7 @@ const DESTINATIONS: [&str; 9] = [
     "output_path",
     "outputPath",
 ];
-/// Names of fields that hold a shell command.
+/// Names of fields with a shell command.
 const COMMANDS: [&str; 4] = ["command", "cmd", "shell_command", "script"];
 
 pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
@@ -66,8 +66,8 @@ pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     let reads =
         matches!(access, Some(Access::Read | Access::List)) && !words.iter().any(|word| word == "copy");
     if described::tool(action, server, name, looker, facts) {
-        // A description names the fields it knows; a file in another one is not let go, and what governs is looked for
-        // in all of them.
+        // A description names the fields it knows; a file in another field still counts, and governing files are
+        // searched in all of them.
         if let Some(access) = access.filter(|_| facts.files().next().is_none()) {
             for path in file_operands(action) {
                 looker.add_place(facts, looker.path(&path, access, false), access, false, None);
@@ -103,7 +103,7 @@ pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
         let access = match access {
             Some(Access::Write) if directory => Access::MakeDirectory,
             Some(access) => access,
-            // A tool with a path whose name does not say what it does with it: as bad as a change.
+            // A tool with a path and an unknown verb: treated as a change.
             None if words.iter().any(|word| word == "mkdir") => Access::MakeDirectory,
             None => {
                 facts.opaque.push(opaque(OpaqueWhat::Tool, &action.tool));
@@ -129,7 +129,7 @@ pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
 const UNPACKING: [&str; 8] =
     ["unzip", "untar", "unpack", "extract", "decompress", "uncompress", "expand", "inflate"];
 
-/// The command that a tool is to run: a text, the words of one, or a program with its words beside it.
+/// The command of a tool: a text, a list of words, or a program with its words in another field.
 pub(super) fn command_line(action: &Action) -> Option<String> {
     const PROGRAMS: [&str; 3] = ["program", "executable", "binary"];
     let text = COMMANDS.iter().find_map(|field| action.text(field)).map(str::to_owned);
@@ -142,7 +142,7 @@ pub(super) fn command_line(action: &Action) -> Option<String> {
     }
 }
 
-/// The words that stand beside a command.
+/// The words in a field beside a command.
 pub(super) fn arguments_in(fields: &Map<String, Value>) -> Option<String> {
     ["args", "arguments", "argv"].iter().find_map(|field| words_in(fields, field))
 }
@@ -165,7 +165,7 @@ pub(super) fn quoted(words: &[&str]) -> String {
     words.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
-/// An archive that holds what would govern where it is unpacked.
+/// An archive with files that would govern where it is unpacked.
 fn unpacked(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     let fields = local_texts(action);
     let holds = fields.iter().any(|(_, archive)| {
@@ -178,7 +178,7 @@ fn unpacked(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     }
 }
 
-/// The paths of a tool's input, however deep they lie: fields that always hold one, and `file:` addresses.
+/// The paths of a tool's input, at any depth: fields that always contain one, and `file:` URLs.
 fn file_operands(action: &Action) -> Vec<String> {
     let named = |name: &str, text: &str| files::is_path_field(name) || is_file_address(text);
     let mut paths: Vec<String> = Vec::new();
@@ -205,7 +205,7 @@ fn local_texts(action: &Action) -> Vec<(&str, String)> {
     all_texts(action).into_iter().map(|(name, text)| (name, local_path(&text))).collect()
 }
 
-/// Names of fields that hold the directory which other fields are relative to.
+/// Names of fields with the base directory of other fields.
 const BASES: [&str; 11] = [
     "root",
     "dir",
@@ -219,7 +219,7 @@ const BASES: [&str; 11] = [
     "workdir",
     "parent",
 ];
-/// Names of fields that hold text, not a path.
+/// Names of fields with text, not a path.
 const TEXTS: [&str; 14] = [
     "content",
     "contents",
@@ -237,13 +237,13 @@ const TEXTS: [&str; 14] = [
     "data",
 ];
 
-/// How deep the fields of a tool's input are looked into.
+/// The maximum depth of a tool's input that is analysed.
 const DEEPEST: usize = 6;
-/// The most texts of one input that are looked at.
+/// The maximum number of texts of one input that are analysed.
 const MOST_TEXTS: usize = 512;
 
-/// The texts of a field and of all that it holds, each with the name of the nearest field: also names that are paths, JSON
-/// inside of a text, and what a patch names.
+/// The texts of a field and its descendants, each with the name of the nearest field; including names that are
+/// paths, JSON inside a text, and files in a patch.
 fn texts<'a>(name: &'a str, value: &'a Value, depth: usize, into: &mut Vec<(&'a str, String)>) {
     if depth > DEEPEST || into.len() >= MOST_TEXTS {
         return;
@@ -276,7 +276,7 @@ fn texts<'a>(name: &'a str, value: &'a Value, depth: usize, into: &mut Vec<(&'a 
     }
 }
 
-/// The name of a field in JSON that is written into a text, as far as it says that the field holds a path.
+/// The name of a field in JSON that is written into a text, if it indicates that the field contains a path.
 fn path_name<'a>(inner: &str, around: &'a str) -> &'a str {
     if files::is_path_field(inner) { "path" } else { around }
 }
@@ -287,8 +287,8 @@ pub(super) fn json_in(text: &str) -> Option<Value> {
     (inner.is_array() || inner.is_object()).then_some(inner)
 }
 
-/// Whatever a field is called: one that names a file which governs, alone or below another field's directory, is taken
-/// for a change of it.
+/// Whatever its name: a field that names a governing file, alone or below another field's directory, counts as a
+/// change of it.
 fn governing(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     let mut fields = local_texts(action);
     fields.retain(|(_, value)| !value.is_empty() && value.len() < 4096 && !value.contains("://"));
@@ -304,7 +304,7 @@ fn governing(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
         if !value.starts_with(['/', '~']) {
             candidates.extend(bases.iter().map(|(_, base)| format!("{base}/{value}")));
         }
-        // What is copied into a directory keeps its name.
+        // A file that is copied into a directory keeps its name.
         if DESTINATIONS.contains(name) || name.starts_with("dst") {
             for (_, source) in rest.iter().filter(|(name, _)| is_source(name)) {
                 let file = source.rsplit('/').next().unwrap_or_default();
@@ -356,7 +356,7 @@ pub(super) fn local_path(text: &str) -> String {
     let plain = plain_address(text);
     let rest = plain.get(5..).unwrap_or_default();
     let path = match rest.strip_prefix("//") {
-        // The host, when there is one, is this machine.
+        // The host, if any, is this machine.
         Some(rest) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or_default(),
         None => rest,
     };
@@ -380,7 +380,7 @@ pub(super) fn local_path(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether a text could be a path rather than, say, an e-mail address or a branch.
+/// Whether a text could be a path rather than, for example, an e-mail address or a branch.
 fn is_path(text: &str) -> bool {
     text.starts_with(['/', '~', '.']) || text.contains('/') && !text.contains("://")
 }

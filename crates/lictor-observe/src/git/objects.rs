@@ -6,9 +6,9 @@ use crate::observer::Observer;
 
 /// The largest object that is read, and the most bytes of it in its file.
 const LARGEST: usize = 1024 * 1024;
-/// So many packs are looked into.
+/// The maximum number of packs that are searched.
 const MOST_PACKS: usize = 200;
-/// So many objects may an object be told by its difference from.
+/// The maximum length of a delta chain.
 const DEEPEST: usize = 60;
 
 /// The kinds that are asked for here.
@@ -71,7 +71,7 @@ impl<'a> Objects<'a> {
         (kind == Kind::Commit).then(|| head.to_owned())
     }
 
-    /// The names in a tree with what they stand for.
+    /// The names in a tree with their objects.
     pub(super) fn tree(&self, id: &Id) -> Option<Vec<(String, Id)>> {
         let (kind, body) = self.read(id, 0)?;
         let mut rest = body.as_slice();
@@ -108,7 +108,7 @@ impl<'a> Objects<'a> {
         Some((kind, body.get(end + 1..)?.to_vec()))
     }
 
-    /// Where a pack holds an object, by its index (version 2).
+    /// The offset of an object in a pack, by its index (version 2).
     fn offset(&self, pack: &str, id: &Id) -> Option<u64> {
         const NAMES: u64 = 8 + 256 * 4;
         let index = format!("{pack}.idx");
@@ -189,7 +189,7 @@ fn inflated(bytes: &[u8], most: usize) -> Option<Vec<u8>> {
     Some(body)
 }
 
-/// An object made of another one: pieces of it, and new bytes between them.
+/// Applies a delta: pieces of the base object, and new bytes between them.
 fn changed(base: &[u8], delta: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = delta.iter().copied();
     let mut size = || {

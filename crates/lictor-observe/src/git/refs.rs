@@ -13,14 +13,14 @@ const MOST_COMMITS: usize = 500;
 /// The most of a file of packed refs.
 const PACKED: usize = 4 * 1024 * 1024;
 
-/// The refs of a repository, and the commits behind them.
+/// The refs of a repository and their commits.
 pub(crate) struct Refs<'a> {
     objects: Objects<'a>,
     observer: &'a dyn Observer,
     all: BTreeMap<String, Id>,
 }
 
-/// Where the branches of the repository that a directory lies in are: of a linked work tree, in the common directory.
+/// The directory with the branches of a directory's repository: for a linked work tree, the common directory.
 pub(crate) fn common_directory(directory: &str, observer: &dyn Observer) -> Option<String> {
     let below = format!("{}/.", directory.trim_end_matches('/'));
     let directories = directories(repository_of(&below, observer)?, observer);
@@ -28,7 +28,7 @@ pub(crate) fn common_directory(directory: &str, observer: &dyn Observer) -> Opti
 }
 
 impl<'a> Refs<'a> {
-    /// Those below a directory that holds branches. `None` when there are too many of them.
+    /// The refs below a directory. `None` when there are too many.
     pub(crate) fn of(git_dir: &'a str, observer: &'a dyn Observer) -> Option<Self> {
         let all = all(git_dir, observer)?;
         Some(Self { objects: Objects::of(git_dir, observer), observer, all })
@@ -45,15 +45,15 @@ impl<'a> Refs<'a> {
         }
     }
 
-    /// The commit that a name stands for, where it is a plain one.
+    /// The commit of a plain name.
     pub(crate) fn named(&self, name: &str) -> Option<Id> {
         let places = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
         let found = places.iter().find_map(|place| self.all.get(&format!("{place}{name}")));
         found.copied().or_else(|| id_of(name))
     }
 
-    /// Whether commits are those of other branches, of remote branches or of tags than these. What cannot be read is not
-    /// said to be kept.
+    /// Whether other branches, remote branches or tags than these reference the commits. Unreadable refs do not
+    /// count.
     pub(crate) fn keep(&self, commits: &[Id], except: &dyn Fn(&str) -> bool) -> bool {
         let mut missing: BTreeSet<Id> = commits.iter().copied().collect();
         let mut pending: Vec<Id> =
@@ -71,7 +71,7 @@ impl<'a> Refs<'a> {
         missing.is_empty()
     }
 
-    /// What a directory of a commit holds.
+    /// The entries of a directory in a commit.
     pub(crate) fn entries(&self, commit: &Id, directory: &str) -> Option<BTreeMap<String, Id>> {
         let mut tree = self.objects.tree_of(commit)?;
         for folder in directory.split('/').filter(|folder| !folder.is_empty()) {
@@ -99,7 +99,7 @@ pub(crate) fn are_kept_elsewhere(
     gone.len() == branches.len() && refs.keep(&gone, &is_deleted)
 }
 
-/// Every ref below `refs` with what it stands for; that of a file counts before a packed one.
+/// Every ref below `refs` with its target; a loose ref overrides a packed one.
 fn all(git_dir: &str, observer: &dyn Observer) -> Option<BTreeMap<String, Id>> {
     let mut refs = BTreeMap::new();
     for line in observer.text(&format!("{git_dir}/packed-refs"), PACKED).unwrap_or_default().lines() {
@@ -121,7 +121,7 @@ fn all(git_dir: &str, observer: &dyn Observer) -> Option<BTreeMap<String, Id>> {
                 Seen::Directory => pending.push(name),
                 _ => {
                     let text = observer.text(&format!("{git_dir}/{name}"), LIMIT).unwrap_or_default();
-                    // `refs/remotes/origin/HEAD` stands for another ref.
+                    // `refs/remotes/origin/HEAD` is a symbolic ref.
                     if let Some(id) = id_of(text.trim()) {
                         refs.insert(name, id);
                     }

@@ -16,25 +16,25 @@ use crate::edits::OwnEdits;
 use crate::observer::{Observer, Seen, Stat};
 use index::{Entry, Index, Kind};
 
-/// Larger indexes are not looked at.
+/// Larger indexes are not read.
 const INDEX_LIMIT: usize = 64 * 1024 * 1024;
 /// Larger files are not compared by content.
 const FILE_LIMIT: usize = 8 * 1024 * 1024;
-/// The most files below a directory that are looked at.
+/// The maximum number of files below a directory that are checked.
 const MOST_FILES: usize = 2_000;
 /// The same for a whole work tree.
 const MOST_FILES_OF_A_TREE: usize = 20_000;
 
-/// The most files of a tree that are compared with what the session made of them.
+/// The maximum number of files of a tree that are compared with the session's edits.
 const MOST_OWN_EDITS: usize = 100;
 
-/// Whether restoring `path` loses nothing that is not the session's own: every file that git knows there is as it was
-/// committed, gone or changed by the session alone, or there is nothing at all. `false` when that cannot be told.
+/// Whether restoring `path` loses at most the session's own work: every tracked file there is as committed,
+/// missing or changed by the session alone, or there is none. `false` when that cannot be determined.
 pub(crate) fn holds_nothing_new(path: &str, observer: &dyn Observer, edits: &dyn OwnEdits) -> bool {
     looked_at(path, observer, edits).unwrap_or(false)
 }
 
-/// The same of the whole work tree that a directory lies in.
+/// The same for the whole work tree of a directory.
 pub(crate) fn tree_holds_nothing_new(directory: &str, observer: &dyn Observer, edits: &dyn OwnEdits) -> bool {
     let below = format!("{directory}/.");
     let Some(root) = repository_of(&below, observer) else { return false };
@@ -56,8 +56,8 @@ pub(crate) fn tree_holds_nothing_new(directory: &str, observer: &dyn Observer, e
         .is_some_and(|(index, written)| !index.entries.is_empty() && clean(&index, &written))
 }
 
-/// Whether no file of a work tree is unknown to git without being ignored, but for those that `apart` from it are looked
-/// after. `false` when that cannot be told.
+/// Whether every file of a work tree is tracked or ignored, except those in `apart`. `false` when that cannot be
+/// determined.
 pub(crate) fn has_only_known_files(
     directory: &str,
     observer: &dyn Observer,
@@ -190,7 +190,8 @@ pub(crate) enum Untracked {
     Ignored,
 }
 
-/// How git sees a file that it does not know; `None` where it knows it. What cannot be told is not known.
+/// The state of an untracked file; `None` for a tracked one. If it cannot be determined, the file counts as
+/// untracked.
 pub(crate) fn untracked(path: &str, observer: &dyn Observer) -> Option<Untracked> {
     let Some((root, inside)) = repository_of(path, observer)
         .and_then(|root| Some((root, path.strip_prefix(root)?.strip_prefix('/')?)))
@@ -208,7 +209,7 @@ pub(crate) fn untracked(path: &str, observer: &dyn Observer) -> Option<Untracked
     }
 }
 
-/// The work tree that a path lies in.
+/// The work tree of a path.
 pub(crate) fn repository_of<'a>(path: &'a str, observer: &dyn Observer) -> Option<&'a str> {
     let mut at = path;
     while let Some((parent, _)) = at.rsplit_once('/').filter(|(parent, _)| !parent.is_empty()) {
@@ -232,7 +233,7 @@ fn is_unchanged(entry: &Entry, path: &str, index_written: &Stat, observer: &dyn 
         Kind::Unsettled => return false,
     }
     let Some(now) = observer.stat(path) else {
-        // What is gone is not lost by being put back.
+        // Restoring a missing file loses nothing.
         return observer.look(path) == Seen::Missing;
     };
     // A file written in the same instant as the index may have changed after git looked.
@@ -245,7 +246,7 @@ fn same_content(entry: &Entry, path: &str, observer: &dyn Observer) -> bool {
     blob(path, FILE_LIMIT, observer) == Some(Blob::from_bytes(entry.id))
 }
 
-/// Whether nobody but the session has changed a file since it held what git has of it.
+/// Whether only the session has changed a file since git's version.
 fn is_own_edit(entry: &Entry, path: &str, observer: &dyn Observer, edits: &dyn OwnEdits) -> bool {
     let contents = edits.contents(path);
     let (Some(first), Some(last)) = (contents.first(), contents.last()) else { return false };
@@ -253,9 +254,9 @@ fn is_own_edit(entry: &Entry, path: &str, observer: &dyn Observer, edits: &dyn O
     entry.kind == Kind::File && known && blob(path, FILE_LIMIT, observer) == Some(*last)
 }
 
-/// What a file holds, by git's name for it. `None` when that cannot be told, or it is longer than `limit`.
+/// The git blob id of a file's content. `None` when it cannot be determined, or the file is longer than `limit`.
 pub(crate) fn blob(path: &str, limit: usize, observer: &dyn Observer) -> Option<Blob> {
-    // A link is a content of its own for git.
+    // For git, a link's target path is its content.
     if !matches!(observer.look(path), Seen::File { .. }) {
         return None;
     }

@@ -75,8 +75,8 @@ pub(crate) fn programs(project: &Project, observer: &dyn Observer) -> Vec<String
     found
 }
 
-/// Paths relative to the directory that would govern the agent, or be run without it, if they were created there. The
-/// project itself and what holds it are left out, because ordinary work happens there.
+/// Paths relative to the directory that would govern the agent, or run outside of its control, if they were
+/// created there. The project itself and its parents are left out, because ordinary work happens there.
 pub(crate) fn could_govern(directory: &str, project: &Project, observer: &dyn Observer) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let home = project.home.as_str();
@@ -97,7 +97,7 @@ pub(crate) fn could_govern(directory: &str, project: &Project, observer: &dyn Ob
         |name: &str| project.moved.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
     for file in all().filter(|file| file.at != At::Project) {
         for place in file.places(home, &variable) {
-            // Programs are installed beside the guard all the time: only where it is.
+            // Installing programs beside the guard is common: only the guard's own path counts.
             let program = place.ends_with("bin/lictor");
             if !program || observer.look(&place) != Seen::Missing {
                 below(&place);

@@ -7,7 +7,7 @@ use crate::zone::is_at_or_below;
 
 /// The directory of keys, in the state of the person and of each project.
 const KEYS: &str = "keys";
-/// The most projects whose keys are looked for.
+/// The maximum number of projects whose keys are searched.
 const MAX_PROJECTS: usize = 1024;
 
 /// Where Lictor keeps its state.
@@ -18,7 +18,7 @@ fn state(project: &Project) -> impl Iterator<Item = String> {
     places.collect::<Vec<_>>().into_iter()
 }
 
-/// Whether reading this file, or all that this directory holds, would read a key. The project and what is above it are left
+/// Whether reading this file, or this whole directory, would read a key. The project and its parents are left
 /// out: searching there is everyday work.
 pub(crate) fn holds_key(path: &str, project: &Project, observer: &dyn Observer) -> bool {
     state(project).any(|state| {

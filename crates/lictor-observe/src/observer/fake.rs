@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 
 use super::{Identity, Names, Observer, Seen, Stat};
 
-/// A world in memory, for tests. What was not put there is missing.
+/// An in-memory file system, for tests. Paths that were not added are missing.
 #[derive(Debug, Clone, Default)]
 pub struct FakeObserver {
     nodes: BTreeMap<String, Node>,

@@ -126,7 +126,7 @@ impl Observer for RealObserver {
         let lies = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok());
         let called = std::env::args_os().next().and_then(|path| path.into_string().ok());
         let called = called.filter(|path| path.starts_with('/')).map(|path| tidy("/", &path));
-        // A program that was replaced while it runs; the new one lies where the old one did.
+        // A program that was replaced while it runs; the new one is at the same path.
         let lies = lies.map(|path| path.strip_suffix(" (deleted)").map(str::to_owned).unwrap_or(path));
         let mut known: Vec<String> = lies.into_iter().chain(called).collect();
         known.dedup();

@@ -7,16 +7,17 @@ use super::{Looker, tidy};
 use crate::governing_file;
 use crate::observer::Seen;
 
-/// How many names are looked at for one pattern.
+/// The maximum number of names that are checked for one pattern.
 const MAX_ENTRIES: usize = 1024;
-/// How many directories are gone into. A shell goes into one, and says so when there are more.
+/// The maximum number of directories that are entered. A shell enters one, and reports an error if there are
+/// more.
 const MAX_DIRECTORIES: usize = 8;
 /// How deep `**` leads.
 const MAX_DEPTH: usize = 4;
 
 impl Looker<'_> {
-    /// What is done in a directory of which a pattern is known, once for each directory that fits. Where there is none, or too
-    /// many to name, the pattern stands in front of the name.
+    /// Applies an effect once in each directory that matches a pattern. If there are none or too many, the
+    /// pattern itself is used as the directory.
     pub(crate) fn in_each(&self, pattern: &str, effect: &Effect<Operand>) -> Vec<Effect<Operand>> {
         let there = self.directories_like(&self.untilde(pattern));
         if there.is_empty() || there.len() > MAX_DIRECTORIES {
@@ -49,7 +50,7 @@ impl Looker<'_> {
         found
     }
 
-    /// The directories in one that fit; hidden ones where the pattern says so.
+    /// The matching subdirectories; hidden ones only if the pattern includes them.
     fn inside(&self, above: &str, part: &str, left: &mut usize) -> Vec<String> {
         let names = self.observer.names(above, *left).unwrap_or_default().names;
         *left = left.saturating_sub(names.len());
@@ -78,8 +79,8 @@ impl Looker<'_> {
         found
     }
 
-    /// Whether a path from a directory that nobody knows may be a file that governs: from the root of the project, or by
-    /// the name of one that is there.
+    /// Whether a path in an unknown directory may be a governing file: relative to the project root, or by the
+    /// name of an existing one.
     pub(super) fn may_govern_anywhere(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         self.governs_somewhere(&format!("/{path}"))

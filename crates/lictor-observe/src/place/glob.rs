@@ -7,22 +7,22 @@ use super::Looker;
 use crate::git;
 use crate::observer::Seen;
 
-/// How many entries are looked at for one operand.
+/// The maximum number of entries that are checked for one operand.
 const MAX_ENTRIES: usize = 4096;
 /// How deep a tree is searched.
 const MAX_DEPTH: usize = 6;
 /// How many matches are reported for one operand.
 const MAX_MATCHES: usize = 64;
 
-/// Longer files are taken to hold whatever is searched for.
+/// Longer files are assumed to contain the searched text.
 const MAX_SEARCHED: usize = 256 * 1024;
 
-/// What is known of the files in a list of names.
+/// What is known about the files in a list of names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Names<'a> {
-    /// Which ones it can hold.
+    /// Which ones it can contain.
     pub(crate) listed: Listed,
-    /// Each holds this text, in whatever case.
+    /// Each contains this text, case-insensitive.
     pub(crate) holding: Option<&'a str>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Shape<'a> {
 
 pub(super) fn shape(path: &str) -> Shape<'_> {
     let wild = path.find(['*', '?', '[', '{', '(']).unwrap_or(path.len());
-    // The mark of an extended pattern stands in front of its bracket: `!(keep)`.
+    // The operator of an extended pattern precedes its bracket: `!(keep)`.
     let (head, _) = path.split_at(wild);
     let cut = head.rfind('/').map_or(0, |slash| slash + 1);
     let (fixed, pattern) = path.split_at(cut);
@@ -52,8 +52,8 @@ pub(super) fn shape(path: &str) -> Shape<'_> {
     }
 }
 
-/// Whether the pattern takes in all that a directory holds: `*`, `.*`, `**`, `**/*`, `?*`, `.[!.]*`, `{*,.*}`, and all
-/// but something: `!(keep)`.
+/// Whether the pattern matches everything in a directory: `*`, `.*`, `**`, `**/*`, `?*`, `.[!.]*`, `{*,.*}`, and
+/// all but something: `!(keep)`.
 fn is_everything(pattern: &str) -> bool {
     pattern.trim_matches('/').split('/').all(|part| {
         if part.starts_with("!(") {
@@ -65,7 +65,8 @@ fn is_everything(pattern: &str) -> bool {
         let plain = std::iter::from_fn(|| letters.next().map(|char| (char, letters.peek().copied()))).all(
             |(char, next)| {
                 match char {
-                    // A class takes in most names when it leaves some out, or holds a range: `[!.]`, `[a-z]`, not `[oa]`.
+                    // A class matches most names when it is negated, or contains a range: `[!.]`, `[a-z]`, not
+                    // `[oa]`.
                     '[' if is_broad(part, next) => in_class = true,
                     '[' => return false,
                     ']' => in_class = false,
@@ -80,7 +81,7 @@ fn is_everything(pattern: &str) -> bool {
     })
 }
 
-/// Whether a class of letters stands for most letters.
+/// Whether a character class matches most letters.
 fn is_broad(part: &str, first: Option<char>) -> bool {
     let class = part.split('[').nth(1).and_then(|rest| rest.split(']').next()).unwrap_or_default();
     matches!(first, Some('!' | '^')) || class.contains('-') || class.contains("[:")
@@ -97,15 +98,16 @@ fn is_hidden(relative: &str) -> bool {
     relative.split('/').any(|part| part.starts_with('.'))
 }
 
-/// Whether a part of the pattern, meant for some names only, takes in this one.
+/// Whether a specific part of the pattern matches this name.
 pub(super) fn means(pattern: &str, name: &str) -> bool {
     pattern
         .split('/')
         .any(|part| !part.is_empty() && !is_everything(part) && fast_glob::glob_match(part, name))
 }
 
-/// What a glob, or a tree that is changed, holds that deserves its own judgement: links, secrets, Lictor's own files,
-/// files that policy watches. `word` is the operand after expansion: as written it may be a variable. `true` as well when there was more than Lictor is willing to look at.
+/// The notable files in a glob or a changed tree, which are judged separately: links, secrets, Lictor's own
+/// files, files that policy watches. `word` is the operand after expansion: as written it may be a variable. Also
+/// `true` when there were too many files to check.
 pub(crate) fn remarkable(
     looker: &Looker<'_>,
     place: &Place,
@@ -138,7 +140,7 @@ struct Search<'a> {
     looker: &'a Looker<'a>,
     access: Access,
     recursive: bool,
-    /// The matches are named by a pattern, not only held by a tree.
+    /// The matches come from a pattern, not only from a tree.
     named: bool,
     /// They lie in a part of the project, or outside.
     part: bool,
@@ -176,13 +178,13 @@ impl Search<'_> {
         }
     }
 
-    /// What is only read can be taken at the shell's word: `*` leaves out hidden names, and so do lists of what git keeps
-    /// (`**`). What is lost cannot: an option of the shell may have put them in.
+    /// For reads the shell's rules apply: `*` excludes hidden names, and so do lists of tracked files (`**`). For
+    /// deletions they do not: a shell option may include hidden names.
     fn matches(&self, pattern: &str, relative: &str) -> bool {
         let tracked = self.names.is_some_and(|names| names.listed == (Listed::Tracked { all: true }));
         let hidden = self.access.is_read_only() && !tracked && is_hidden(relative);
         let mut pattern = pattern.trim_end_matches('/');
-        // Some of what lies below: any of it may be changed.
+        // Some of the files below: any of them may be changed.
         let changes = matches!(self.access, Access::Modify | Access::Write | Access::Append | Access::Empty);
         if (changes || self.loses_part()) && pattern.ends_with("**/?") {
             pattern = pattern.trim_end_matches("/?");
@@ -190,12 +192,12 @@ impl Search<'_> {
         fast_glob::glob_match(pattern, relative) && !(hidden && leaves_hidden_out(pattern))
     }
 
-    /// Whether some of what one directory holds is lost. All over the project that is what cleaning up does.
+    /// Whether a part of one directory is deleted. In the whole project that is ordinary cleanup.
     fn loses_part(&self) -> bool {
         self.part && matches!(self.access, Access::Delete | Access::Destroy | Access::MoveAway)
     }
 
-    /// Whether a list of names can hold this file. A search names no directory.
+    /// Whether a list of names can contain this file. A search does not list directories.
     fn is_listed(&self, path: &str, relative: &str) -> bool {
         let Some(names) = self.names else { return true };
         let observer = self.looker.observer;
@@ -220,7 +222,7 @@ impl Search<'_> {
 
     fn is_remarkable(&self, path: &str) -> bool {
         let Looker { project, observer, .. } = self.looker;
-        // What is moved goes with all that it holds.
+        // A moved directory includes its contents.
         let tree =
             self.recursive || self.access == Access::MoveAway || self.looker.locks_up(path, self.access);
         self.looker.names_secret(path)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use lictor::Environment;
 use lictor_ledger::repository::quiet;
 
-/// Files below the home directory that tools run or obey whenever they start. They lie beside caches.
+/// Files below the home directory that tools run or read at every start. They are next to caches.
 const BY_TOOLS: &[&str] = &[
     ".gradle/init.d",
     ".gradle/init.gradle",
@@ -24,7 +24,7 @@ const BY_TOOLS: &[&str] = &[
     ".dotnet/tools",
 ];
 
-/// How deep repositories of submodules lie in each other.
+/// The maximum nesting of submodule repositories.
 const DEEPEST: usize = 8;
 
 /// All of it. `writable` are the places besides the project.

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The sockets below the home directory at which somebody listens, except for those in the project: container engines,
-/// editors, terminals and agents of keys put them there.
+/// The sockets below the home directory with a listener, except those in the project: of container engines,
+/// editors, terminals and key agents.
 pub(super) fn sockets(home: &Path, project: &Path) -> Vec<PathBuf> {
-    // Where the kernel does not tell, nobody can be asked.
+    // Without this kernel file the listeners are unknown.
     let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let named =
         table.lines().skip(1).filter_map(|line| line.split_ascii_whitespace().nth(7)).map(PathBuf::from);
@@ -48,7 +48,7 @@ pub fn login_keys(home: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The key itself in a line of a list or of a public key: options may stand before its kind, a comment follows it.
+/// The key itself in a line of a list or of a public key: options may precede its type, a comment follows it.
 fn public_key(line: &str) -> Option<&str> {
     let mut words = line.split_ascii_whitespace();
     words.find(|word| word.starts_with("ssh-") || word.starts_with("ecdsa-") || word.starts_with("sk-"))?;

@@ -80,7 +80,7 @@ pub(super) fn people(call: &Call) -> Answer {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Password {
-    /// To take it away, one has to say so.
+    /// Removal must be explicit.
     #[serde(deserialize_with = "Option::deserialize")]
     password: Option<String>,
 }
@@ -149,10 +149,10 @@ pub(super) struct Setup {
     owner: String,
 }
 
-/// The first operator, for whoever has the word that was printed. It counts once.
+/// Creates the first operator, with the printed code. Works once.
 pub(crate) fn become_operator(server: &Server, code: &str, owner: &str) -> Result<(String, Token), Problem> {
     let mut setup = server.setup.lock().unwrap_or_else(PoisonError::into_inner);
-    // Digests, so that how long it takes says nothing about the word.
+    // Digests are compared, so that timing reveals nothing about the code.
     let digest = |text: &str| Digest::of(text.as_bytes());
     if setup.as_deref().is_none_or(|known| digest(known) != digest(code)) {
         let text = "the link was used, or is not the one that was printed";

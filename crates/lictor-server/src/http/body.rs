@@ -16,7 +16,7 @@ pub(super) fn read<T: DeserializeOwned>(body: &Value) -> Result<T, String> {
     })
 }
 
-/// What is wrong with a body that is no object.
+/// The error for a body that is not an object.
 pub(super) fn not_an_object(body: &Value) -> Option<String> {
     let is = match body {
         Value::Object(_) => return None,
@@ -29,7 +29,7 @@ pub(super) fn not_an_object(body: &Value) -> Option<String> {
     Some(format!("the body must be a JSON object, and this is {is}"))
 }
 
-/// The words of JSON for those of Rust: nobody outside knows the names of the forms.
+/// Replaces Rust type names by JSON terms: clients do not know the Rust types.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut words = text.split(' ').peekable();
@@ -51,8 +51,8 @@ fn plain(text: &str) -> String {
     plain.replace("a an object", "an object").replace("unit variant", "word")
 }
 
-/// A value whose objects are objects. What is derived for a form would take a list for its fields by position, which
-/// nobody means and the document does not promise.
+/// A value in which structs must be objects. Derived deserialisers also accept lists by position, which the API
+/// does not document.
 #[derive(Clone, Copy)]
 struct Fields<'a>(&'a Value);
 

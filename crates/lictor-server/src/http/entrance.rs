@@ -129,7 +129,7 @@ pub(super) async fn sign_in(
 }
 
 fn provider(server: &Server, tenant: &str) -> Result<Oidc, Problem> {
-    // Whether there is such a team is nobody's affair who is not in it.
+    // Non-members must not learn whether a team exists.
     let settings: Tenant = match server.tenants.registry.tenant(tenant) {
         Err(RegistryError::Missing { .. }) => Tenant::default(),
         found => found?,
@@ -213,7 +213,7 @@ pub(super) async fn callback(State(server): State<Server>, request: Request) -> 
     }
 }
 
-/// Ends a sign-in: a token for the person that the provider names, and where to go on.
+/// Ends a sign-in: a token for the person that the provider names, and the redirect target.
 pub(crate) fn finish(
     server: &Server,
     headers: &HeaderMap,
@@ -232,7 +232,7 @@ pub(crate) fn finish(
     Ok((secret, token, signed.next))
 }
 
-/// The person of the tenant whom the provider means, with the groups that it says.
+/// The tenant's person that the provider names, with the provider's groups.
 fn known(server: &Server, oidc: &Oidc, signed: &Signed) -> Result<Person, Problem> {
     let registry = &server.tenants.registry;
     let people = registry.people(&signed.tenant)?;

@@ -65,7 +65,7 @@ impl Format {
     }
 }
 
-/// What an export is about.
+/// The manifest of an export.
 struct Manifest {
     filter: String,
     first: u64,
@@ -104,21 +104,21 @@ pub(crate) fn begin(
     let bad = || Problem::bad("`format` is `jsonl`, `csv`, `ocsf` or `cef`");
     let format = Format::named(format).ok_or_else(bad)?;
     let head = store.view(|view| view.head())?;
-    // What is recorded from now on is not part of it.
+    // Later records are not part of it.
     let wanted = wanted.between(0, head.seq.saturating_add(1));
     let name = format!("lictor-{}-{}.{}", head.seq, head.hash.short(), format.ending());
     let (sender, chunks) = tokio::sync::mpsc::channel(4);
     std::thread::spawn(move || {
         let mut take = |chunk| sender.blocking_send(chunk).is_ok();
         if let Err(error) = write(&*store, &wanted, format, (filter, head), &mut take) {
-            // It ends with an error, so that it is not taken for a whole one.
+            // It ends with an error, so that a partial export is not mistaken for a complete one.
             take(Err(std::io::Error::other(error.to_string())));
         }
     });
     Ok(Download { name, kind: format.media(), chunks })
 }
 
-/// Writes the export piece by piece, until nobody takes it any more.
+/// Writes the export piece by piece, until the client disconnects.
 fn write(
     store: &dyn Store,
     wanted: &Wanted,
@@ -337,7 +337,7 @@ fn severity(decision: &str) -> u8 {
     }
 }
 
-/// A cell of a CSV file; one that a spreadsheet would take for a formula is text.
+/// A cell of a CSV file; a cell that a spreadsheet would parse as a formula is escaped.
 fn cell(text: &str) -> String {
     let safe =
         if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_owned() };

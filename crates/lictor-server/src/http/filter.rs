@@ -21,7 +21,7 @@ pub(crate) const KEYS: [&str; 9] =
 /// Which records are wanted.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
-    /// What the store can tell.
+    /// The part that the store can filter.
     query: Query,
     /// Only records after this one, and before that one.
     after: u64,
@@ -82,7 +82,7 @@ impl Wanted {
         Self { after: self.after.max(after), before: self.before.min(before), ..self }
     }
 
-    /// The same, with what is said about time as numbers of records: records stand in the order of time.
+    /// The same, with time filters turned into record numbers: records are ordered by time.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -93,7 +93,7 @@ impl Wanted {
             None => u64::MAX,
             Some(until) => {
                 let first = first_since(store, until)?;
-                // What is still to come may be wanted.
+                // Future records may match.
                 if first > store.view(|view| view.head())?.seq { u64::MAX } else { first }
             }
         };

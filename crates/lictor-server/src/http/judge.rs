@@ -28,7 +28,7 @@ pub(super) fn delegate(call: &Call) -> Answer {
 }
 
 fn dispatch<T: DeserializeOwned>(call: &Call, method: &str) -> Answer {
-    // Here it is said what does not fit, and where.
+    // Reports invalid fields with their place.
     call.read::<T>()?;
     Ok(call.server.tenants.dispatch(&call.caller, method, call.body.clone())?)
 }
@@ -54,7 +54,7 @@ pub(super) fn reset(call: &Call) -> Answer {
 }
 
 pub(super) fn gate(call: &Call) -> Answer {
-    // A list could be read as an entry without commits, and such an entry holds nothing back.
+    // A list could be parsed as an entry without commits, which would pass the gate.
     let pushed = call.body.pointer("/event/pre-push").and_then(Value::as_array);
     if pushed.into_iter().flatten().any(|entry| !entry.is_object()) {
         return Err(Problem::bad("an entry of `pre-push` is an object with `local` and `remote`"));
@@ -105,7 +105,7 @@ pub(super) struct Approve {
     #[serde(default)]
     lifetime: Length,
     for_seconds: Option<i64>,
-    /// What was looked at ([`seen`]): another question by now is not answered.
+    /// What the person saw ([`seen`]): a changed question is not answered.
     seen: Option<String>,
 }
 

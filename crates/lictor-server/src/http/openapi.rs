@@ -9,7 +9,7 @@ use super::problem;
 use super::table::{EXPORT, Endpoint, FILTERS, Param, ParamKind, SETUP, SIGN_IN, STREAM, Taken, endpoints};
 use crate::registry::LONGEST_CHAIN;
 
-/// What bodies and answers look like.
+/// The schemas of bodies and responses.
 const SCHEMAS: &str = include_str!("schemas.json");
 
 /// Why any endpoint may refuse.

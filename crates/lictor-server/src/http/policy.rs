@@ -40,7 +40,7 @@ pub(super) struct Tests {
     tests: String,
 }
 
-/// Runs policy tests against a policy, or against the one in force when none is given.
+/// Runs policy tests against a policy, or against the current one when none is given.
 pub(super) fn test(call: &Call) -> Answer {
     let Tests { text, tests } = call.read()?;
     let tests = policy_tests::read("tests", tests.as_bytes()).map_err(|problems| {
@@ -113,7 +113,7 @@ pub(super) fn history(call: &Call) -> Answer {
     Ok(json!({"policies": all.into_iter().map(row).collect::<Vec<_>>()}))
 }
 
-/// What a client keeps for the time in which the server is away.
+/// The bundle that clients cache for when the server is unreachable.
 pub(super) fn bundle(call: &Call) -> Answer {
     let registry = &call.server.tenants.registry;
     let tenant = registry.tenant(&call.caller.tenant)?;

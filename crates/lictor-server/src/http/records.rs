@@ -17,7 +17,7 @@ use crate::identity::{Caller, Kind};
 
 /// Records in one answer.
 pub(super) const MOST: u64 = 1_000;
-/// Records that are looked at for one answer; more is another request.
+/// The maximum number of records scanned per response.
 const MOST_SEEN: usize = 50_000;
 
 /// The tenant's own record, or that of a machine.
@@ -40,7 +40,7 @@ pub(super) fn store_of(
     }
 }
 
-/// A record with what people look for in it.
+/// A record with its searchable fields.
 pub(crate) fn entry(record: &Record) -> Value {
     let body: Value = serde_json::from_str(&record.body).unwrap_or(Value::Null);
     let at = |path: &str| body.pointer(path).cloned().unwrap_or(Value::Null);
@@ -125,7 +125,7 @@ pub(super) fn verify_all(call: &Call) -> Answer {
     verified(&*store(call)?, since.saturating_add(1)..=until)
 }
 
-/// What checking a record comes to, or a part of it.
+/// The result of verifying a record, or a part of it.
 pub(crate) fn verified(store: &dyn Store, range: RangeInclusive<u64>) -> Answer {
     let result = store.view(|view| verify(view, range, None))?;
     let faults: Vec<String> = result.faults.iter().map(ToString::to_string).collect();
@@ -152,7 +152,8 @@ pub(super) struct Ingest {
     records: Vec<Record>,
 }
 
-/// Takes the records that a machine wrote, if they follow those that are here already. What is here already is passed over.
+/// Takes the records that a machine wrote, if they follow those that are here already. Records that are already
+/// here are skipped.
 pub(super) fn ingest(call: &Call) -> Answer {
     let machine = call.part("machine");
     // The operator has no records.

@@ -20,10 +20,10 @@ use super::table::{FILTERS, MOST_SEQ, STREAM};
 use super::{Problem, Server, Shared, admit, number};
 use crate::identity::{Caller, Need, Role};
 
-/// How long nothing may be known to have changed before it is looked anyway: other servers write too.
+/// The polling interval without a notification: other servers write too.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Who a stream is for. It ends with the server, and when its reader may not look any more.
+/// The reader of a stream. It ends with the server, and when the reader loses access.
 pub(crate) struct Reader {
     /// Not held: a stream must not keep the server's connections open while it ends.
     server: Weak<Shared>,
@@ -32,7 +32,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// For whoever `who` finds.
+    /// For the caller that `who` returns.
     pub(crate) fn new(
         server: &Server,
         who: impl Fn(&Server) -> Option<Caller> + Send + Sync + 'static,
@@ -42,7 +42,7 @@ impl Reader {
         Self { server: Arc::downgrade(server), may_look: Box::new(may_look), checked: Instant::now() }
     }
 
-    /// Whether the stream goes on. The store is asked only now and then; nothing comes back when it ends.
+    /// Whether the stream continues. The store is queried only occasionally; `None` when it ends.
     pub(crate) async fn still(self) -> Option<Self> {
         let check = move || {
             let mut reader = self;
@@ -122,7 +122,7 @@ fn futures_stream(following: Following) -> impl tokio_stream::Stream<Item = Resu
     Receiving(receiver)
 }
 
-/// Sends what is new until nobody reads it any more.
+/// Sends new records until the client disconnects.
 async fn follow(following: Following, sender: &tokio::sync::mpsc::Sender<Result<Event, Infallible>>) {
     let Following { mut reader, store, wanted, mut after, mut changes, mut ready } = following;
     loop {

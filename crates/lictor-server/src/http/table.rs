@@ -20,13 +20,13 @@ pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     pub(crate) about: &'static str,
     pub(crate) need: Need,
-    /// What may stand behind the question mark.
+    /// The query parameters.
     pub(crate) query: &'static [&'static [Param]],
     /// The body; none when there is none.
     pub(crate) takes: Option<Taken>,
     /// The schema of the answer.
     pub(crate) gives: &'static str,
-    /// What a request with a key that was used before gets.
+    /// The response to a repeated request with the same key.
     pub(crate) again: Again,
     pub(crate) handler: Handler,
 }
@@ -51,7 +51,7 @@ impl Taken {
 pub(crate) enum Again {
     /// It gets the answer of the first one.
     Answer,
-    /// It is told that it was carried out: the answer has a secret in it, and secrets are not kept.
+    /// A note that it was executed: the response contains a secret, and secrets are not stored.
     Told,
     /// It is carried out again, which changes nothing.
     Harmless,
@@ -106,7 +106,7 @@ const FINDINGS: &[Param] = &[
     number("limit", 1, findings::MOST, "At most so many plans; 100 when it is not said."),
 ];
 const VERSION: &[Param] = &[number("version", 1, MOST_SEQ, "The earlier one.")];
-/// What records are looked for by, in pages and in the stream.
+/// The filters for records, in pages and in the stream.
 pub(super) const FILTERS: &[Param] = &[
     text("session", "Only of this session: `agent:id`."),
     text("kind", "Only of this kind: `evaluated`, `happened`, …."),
@@ -198,7 +198,7 @@ impl Endpoint {
     }
 }
 
-/// What the addresses take that need no token.
+/// The bodies of endpoints without a token.
 pub(super) const SETUP: Taken = Taken::of::<admin::Setup>("Setup");
 pub(super) const SIGN_IN: Taken = Taken::of::<entrance::SignIn>("SignIn");
 

@@ -8,7 +8,7 @@ pub(super) struct Events {
     has_data: bool,
     /// The last id that the server gave.
     pub(super) last_id: Option<String>,
-    /// How many milliseconds the server wants to be left alone before it is asked for more.
+    /// The server's requested reconnection delay in milliseconds.
     pub(super) retry: Option<u64>,
 }
 
@@ -22,7 +22,7 @@ impl Events {
         self.buffer.extend_from_slice(piece);
         let mut events = Vec::new();
         while let Some(end) = self.buffer.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-            // A carriage return at the very end may be half of a line's end.
+            // A carriage return at the end may be half of a line end.
             let after = self.buffer.get(end + 1);
             if self.buffer.get(end) == Some(&b'\r') && after.is_none() {
                 break;

@@ -29,7 +29,7 @@ const MOST_BEHIND: usize = 1_024;
 const MOST_SESSIONS: usize = 64;
 /// How long an answer may take before the client hears that it is being made.
 const SOON: Duration = Duration::from_secs(5);
-/// How often a quiet stream says that it is there.
+/// The keep-alive interval of an idle stream.
 const ALIVE: Duration = Duration::from_secs(15);
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -47,7 +47,7 @@ const MODERN: std::ops::RangeInclusive<i64> = -32022..=-32020;
 /// All servers behind one address.
 pub(super) struct Front {
     servers: BTreeMap<String, Place>,
-    /// What clients may call this address.
+    /// The accepted host names.
     hosts: Vec<String>,
 }
 
@@ -113,7 +113,7 @@ pub(super) fn router(front: Arc<Front>) -> Router {
         .with_state(front)
 }
 
-/// Pages of other sites must not reach servers of this machine, under whatever name they call it.
+/// Web pages of other sites must not reach servers of this machine, under any host name.
 async fn only_here(State(front): State<Arc<Front>>, request: Request, next: Next) -> Response {
     if front.is_called_by(request.headers()) {
         return next.run(request).await;
@@ -122,7 +122,7 @@ async fn only_here(State(front): State<Arc<Front>>, request: Request, next: Next
     answer(StatusCode::FORBIDDEN, &Message::error(&Value::Null, INVALID_REQUEST, told))
 }
 
-/// The value of a header that stands there once.
+/// The value of a header that occurs once.
 fn once<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?;
@@ -176,7 +176,7 @@ async fn sent(
     }
 }
 
-/// A request that stands for itself.
+/// An independent request.
 async fn alone(place: &Place, message: Message, headers: &HeaderMap) -> Response {
     if let Some(refused) = message.refused_without_metadata(false) {
         return answer(StatusCode::BAD_REQUEST, &refused);
@@ -217,7 +217,7 @@ async fn opened(place: &Place, message: Message) -> Response {
     }
     let mut opening = Opening { place, id: Some(id) };
     let asked = asked(switch, message, false).await;
-    // Without a result there is no session; neither without anybody who hears its name.
+    // Without a result there is no session; neither if the client is gone.
     if let Asked::Answered(delivery, _) = &asked
         && delivery.message.error_code().is_some()
     {
@@ -309,7 +309,7 @@ async fn passed(switch: Arc<Switch>, message: Message, cancels: bool) -> Respons
     asked(switch, message, cancels).await.into_response(discovers)
 }
 
-/// What has come of a request when its answer begins.
+/// The state of a request when its response begins.
 enum Asked {
     /// The answer itself, to a client that hears statuses.
     Answered(Delivery, bool),

@@ -25,9 +25,9 @@ use super::events::Events;
 
 /// How long a connection may take.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// How long a server may take to say that it has heard a message that has no answer.
+/// The timeout for a server to acknowledge a message without a response.
 const HEARING: Duration = Duration::from_secs(30);
-/// How long a stream that has ended is left alone when the server does not say.
+/// The default reconnection delay of an ended stream.
 const AGAIN: Duration = Duration::from_secs(1);
 /// The longest that a server may ask for.
 const LONGEST_RETRY: u64 = 60_000;
@@ -45,7 +45,7 @@ pub struct Address {
     host: String,
     port: u16,
     secure: bool,
-    /// What it gets besides: its own credentials, never those of clients.
+    /// Additional headers: its own credentials, never those of clients.
     headers: Vec<(header::HeaderName, HeaderValue)>,
 }
 
@@ -104,7 +104,7 @@ pub(super) struct Http {
 struct Inner {
     address: Address,
     inbox: Arc<dyn Inbox>,
-    /// What a server with a handshake has said: its session, and the revision that was agreed on.
+    /// The state of a handshake: its session, and the agreed revision.
     agreed: Mutex<Agreed>,
     /// Requests that are under way, by id.
     running: Mutex<HashMap<String, AbortHandle>>,
@@ -168,7 +168,7 @@ impl Upstream for Http {
 }
 
 impl Http {
-    /// Ends what is under way, once, and gives what tells the server that its session is over.
+    /// Ends running requests, once, and returns the request that ends the server's session.
     fn leaving(&self) -> Option<impl Future<Output = ()> + Send + 'static> {
         if self.inner.closed.swap(true, Ordering::AcqRel) {
             return None;
@@ -185,7 +185,8 @@ impl Http {
 }
 
 impl Inner {
-    /// Sends one message. What has no answer is heard before what follows it is sent; for answers nobody waits here.
+    /// Sends one message. A message without a response is acknowledged before the next one is sent; responses are
+    /// not awaited here.
     async fn send(self: Arc<Self>, message: Message) {
         if self.closed.load(Ordering::Acquire) {
             return;
@@ -198,7 +199,7 @@ impl Inner {
                 }
                 return;
             }
-            // A server that does not hear it says so with the next request.
+            // A failure shows with the next request.
             let _ = tokio::time::timeout(HEARING, self.post(message, None)).await;
             return;
         };
@@ -261,7 +262,7 @@ impl Inner {
         Ok(stream)
     }
 
-    /// Hears what a server with a handshake says without being asked, where it offers that.
+    /// Listens for unsolicited messages of a server with a handshake, if it supports that.
     fn listen(self: &Arc<Self>) {
         if std::mem::replace(&mut locked(&self.agreed).listens, true) {
             return;
@@ -278,7 +279,7 @@ impl Inner {
         locked(&self.running).insert("listening".to_owned(), task.abort_handle());
     }
 
-    /// Reads an answer to its end, and hands each message on.
+    /// Reads a response to its end, and forwards each message.
     async fn follow(
         &self,
         response: Response<Incoming>,

@@ -17,7 +17,7 @@ use super::send::PATIENCE;
 
 /// Who mails.
 const FROM: &str = "lictor@localhost";
-/// On this port, TLS begins before anything is said.
+/// On this port, TLS starts immediately.
 const SECURE_PORT: u16 = 465;
 /// So much of a relay's answer is read.
 const LONGEST_LINE: u64 = 4_096;
@@ -90,7 +90,7 @@ pub(super) fn converse(
         return Err(format!("`{server}` does not offer TLS, and mail does not leave this machine without"));
     }
     talk.say("STARTTLS\r\n", '2')?;
-    // What stands in the buffer already was not protected: nothing of it may count.
+    // Buffered data from before TLS is not protected and must not be used.
     let mut talk = Talk::new(secured(talk.end()?, host, roots)?);
     talk.say("EHLO localhost\r\n", '2')?;
     talk.hand_over(to, letter)
@@ -124,7 +124,7 @@ impl<S: Read + Write> Talk<S> {
         Self { stream: BufReader::new(stream) }
     }
 
-    /// The stream again, if nothing was said that nobody asked for.
+    /// The stream, if there is no unsolicited data.
     fn end(self) -> Result<S, String> {
         if self.stream.buffer().is_empty() {
             return Ok(self.stream.into_inner());

@@ -17,7 +17,7 @@ const FIRST_MS: i64 = 2_000;
 const LONGEST_MS: i64 = 10 * 60_000;
 /// How long nothing may be known to have changed before it is looked anyway.
 const LOOK: Duration = Duration::from_secs(2);
-/// How much of an action is told.
+/// How many characters of an action are sent.
 const SUMMARY: usize = 160;
 
 /// One message for one target.
@@ -30,7 +30,7 @@ pub(crate) struct Letter {
     pub(crate) sent: bool,
 }
 
-/// What cannot be sent at the moment, by tenant and target.
+/// Failed messages, by tenant and target.
 #[derive(Debug, Default)]
 pub struct Outbox {
     failing: Mutex<BTreeMap<(String, String), String>>,
@@ -39,7 +39,7 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// The targets of a tenant that could not be told, and why.
+    /// The targets of a tenant with failures, and why.
     #[must_use]
     pub fn failing(&self, tenant: &str) -> Vec<(String, String)> {
         let failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,20 +75,20 @@ impl Outbox {
     }
 }
 
-/// The wait after so many failures.
+/// The delay after this many failures.
 pub(super) fn wait_ms(tries: u32) -> i64 {
     FIRST_MS.saturating_mul(1_i64.checked_shl(tries.min(20)).unwrap_or(i64::MAX)).min(LONGEST_MS)
 }
 
-/// Tells whoever is to be told, until the server ends. Never inside of a judgement.
+/// Sends notifications until the server ends. Never during a judgement.
 pub(crate) fn run(server: &Arc<Shared>) {
     let mut seen = u64::MAX;
     while !server.stopping.load(std::sync::atomic::Ordering::Relaxed) {
-        // What fails here is tried again by the next round.
+        // Failures are retried in the next round.
         for tenant in server.tenants.registry.told().unwrap_or_default() {
             let _ = round(server, &tenant);
         }
-        // A pause comes first: on a server that is never idle there is always something new.
+        // Pauses first: a busy server always has something new.
         for _ in 0..LOOK.as_millis() / 100 {
             std::thread::sleep(Duration::from_millis(100));
             let count = *server.tenants.changes.borrow();

@@ -56,7 +56,7 @@ pub(super) fn signature(secret: &str, at: &str, body: &str) -> String {
     mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What chat programs would take for markup is text.
+/// Escapes markup of chat programs.
 fn plain(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -13,7 +13,7 @@ use crate::identity::Role;
 /// Records on one page.
 const ROWS: usize = 100;
 
-/// The kinds that people look for.
+/// The kinds that people search for.
 const KINDS: [&str; 15] = [
     "evaluated",
     "happened",
@@ -44,7 +44,7 @@ struct Row {
     hash: String,
 }
 
-/// What checking came to.
+/// The result of verification.
 struct Checked {
     sound: bool,
     records: String,
@@ -176,7 +176,7 @@ fn row(record: &Record) -> Row {
     }
 }
 
-/// What a record says, in a line.
+/// A summary of a record, in one line.
 fn summary(record: &Record) -> String {
     let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
     let text = |path: &str| body.pointer(path).and_then(Value::as_str).unwrap_or_default();

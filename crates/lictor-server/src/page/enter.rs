@@ -14,7 +14,7 @@ use crate::identity::Kind;
 use crate::registry::Person;
 use crate::tenants::now;
 
-/// What the one person on this machine is called where a server has tenants.
+/// The tenant name of the one person on this machine.
 pub(crate) const LOCAL: &str = "local";
 
 #[derive(Template)]
@@ -25,13 +25,13 @@ struct SignIn {
     step: Step,
 }
 
-/// What the page asks for.
+/// The sign-in step.
 enum Step {
     /// Nothing: `lictor ui` has links instead.
     Link,
-    /// A name and a password, or a token. `wrong` ones before; `unclaimed`: nobody runs the installation yet.
+    /// A name and a password, or a token. `wrong` after a failed attempt; `unclaimed`: there is no operator yet.
     Enter { wrong: bool, unclaimed: bool },
-    /// A name, from whoever has the link of the first start, with the code in it.
+    /// A name, from the person with the link of the first start, which contains the code.
     Claim { code: String },
     /// To keep the operator's token, which is shown once.
     Keep { secret: String },
@@ -44,7 +44,7 @@ fn show(next: &str, step: Step) -> Response {
     }
 }
 
-/// Whether nobody has become the operator yet.
+/// Whether there is no operator yet.
 fn is_unclaimed(server: &Server) -> bool {
     server.setup.lock().unwrap_or_else(PoisonError::into_inner).is_some()
 }
@@ -131,7 +131,7 @@ pub(super) async fn setup(State(server): State<Server>, request: Request) -> Res
     show("/people", Step::Claim { code: query.remove("code").unwrap_or_default() })
 }
 
-/// Makes whoever has the word the operator, once.
+/// Makes the person with the code the operator, once.
 pub(super) async fn begin(State(server): State<Server>, headers: HeaderMap, body: Bytes) -> Response {
     if let Err(problem) = gate::own_origin(server.address.as_deref(), &headers) {
         return failed(&problem);
@@ -168,7 +168,7 @@ pub(super) async fn once(State(server): State<Server>, request: Request) -> Resp
     });
     match made.await {
         Ok(Ok(Some(secret))) => entered(&parts.headers, &secret, &own(query.get("next"))),
-        // Whoever is in already may follow the link again.
+        // A signed-in person may follow the link again.
         Ok(Ok(None)) => go("/approvals"),
         Ok(Err(problem)) => failed(&problem),
         Err(_) => {

@@ -15,7 +15,7 @@ use crate::http::Problem;
 const ROWS: usize = 60;
 /// Records that are read at a time.
 const PAGE: usize = 400;
-/// How long a search looks before it says how far it got.
+/// The time limit of a search before it returns partial results.
 const PATIENCE: Duration = Duration::from_millis(80);
 
 /// One decision.
@@ -72,7 +72,7 @@ struct Feed {
     filtered: bool,
 }
 
-/// What the address asks for.
+/// The query in the URL.
 pub(crate) struct Sought {
     wanted: Wanted,
     user: Option<String>,
@@ -124,17 +124,17 @@ pub(crate) fn key(text: &str) -> SessionKey {
     SessionKey { agent: agent.to_owned(), id: id.to_owned() }
 }
 
-/// What a search came to.
+/// The result of a search.
 pub(crate) struct Found<T> {
     pub(crate) rows: Vec<T>,
-    /// Where older ones go on; none when everything was looked through.
+    /// Where older ones continue; `None` when everything was scanned.
     pub(crate) before: Option<u64>,
     /// The search took too long, and ended here.
     pub(crate) tired: Option<When>,
 }
 
-/// Looks back from a record, newest first, until so many rows are found, everything was looked through, or it takes too
-/// long. `page` says which records come before one.
+/// Scans back from a record, newest first, until enough rows are found, everything was scanned, or the time limit
+/// is reached. `page` returns the records before one.
 pub(crate) fn look_back<T>(
     store: &dyn Store,
     before: u64,

@@ -12,7 +12,7 @@ use super::{Frame, Shown, Visit, shown};
 use crate::http::Problem;
 use crate::tenants::now;
 
-/// Plans that are looked at.
+/// The maximum number of plans that are read.
 const PLANS: usize = 60;
 /// Findings in one column.
 const COLUMN: usize = 60;
@@ -42,7 +42,7 @@ struct Column {
     more: usize,
 }
 
-/// What the gate said of a branch.
+/// The gate's outcome for a branch.
 struct Branch {
     name: String,
     class: &'static str,

@@ -21,14 +21,14 @@ pub(super) const SIGNED_IN_SECONDS: i64 = 12 * 60 * 60;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// How people come to the page.
+/// Sign-in state of the page.
 #[derive(Debug, Default)]
 pub struct Entrance {
     /// The addresses that this server answers to (`127.0.0.1:4747`); any, when it serves a team.
     hosts: Vec<String>,
     /// The word that opens the page once, for the person who started it.
     once: Mutex<Option<String>>,
-    /// What rules came to, as far as it was counted.
+    /// Statistics of rules, as far as counted.
     pub(super) tallies: super::tally::Tallies,
 }
 
@@ -39,7 +39,7 @@ impl Entrance {
         Self { hosts, once: Mutex::new(Some(once)), ..Self::default() }
     }
 
-    /// The word, while nobody has used it.
+    /// The setup code, while it is unused.
     #[must_use]
     pub fn word(&self) -> Option<String> {
         self.once.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -48,7 +48,7 @@ impl Entrance {
     /// Whether that is the word. It is none afterwards.
     pub(super) fn opens(&self, word: &str) -> bool {
         let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
-        // Digests, so that how long it takes says nothing about the word.
+        // Digests are compared, so that timing reveals nothing about the code.
         let same =
             once.as_deref().is_some_and(|known| Digest::of(known.as_bytes()) == Digest::of(word.as_bytes()));
         if same {
@@ -79,7 +79,7 @@ pub(super) fn own_address(server: &Server, headers: &HeaderMap) -> Result<(), Pr
     Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "address", text))
 }
 
-/// Who is signed in, with the secret that says so.
+/// The signed-in person, with the session secret.
 pub(super) fn signed_in(server: &Server, headers: &HeaderMap) -> Result<Option<(Caller, String)>, Problem> {
     let name = cookie(headers);
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -102,7 +102,7 @@ pub(super) fn set_cookie(headers: &HeaderMap, secret: Option<&str>) -> Option<He
     HeaderValue::from_str(&text).ok()
 }
 
-/// Only forms of this very page count: from its own address, with its own token.
+/// Only forms of this page are accepted: from its own origin, with its own token.
 pub(super) fn own_form(
     server: &Server,
     headers: &HeaderMap,
@@ -120,8 +120,7 @@ pub(super) fn own_form(
         .fix("go back, load the page again, and send it anew"))
 }
 
-/// Browsers say where a form comes from. A proxy in front may replace the host by its own: then the address that the
-/// server was told counts.
+/// Browsers send the origin of a form. A proxy may replace the host: then the configured address counts.
 pub(super) fn own_origin(address: Option<&str>, headers: &HeaderMap) -> Result<(), Problem> {
     let origin = headers.get(header::ORIGIN).and_then(|value| value.to_str().ok());
     let outside = address.map(|address| address.trim_end_matches('/'));
@@ -142,7 +141,7 @@ pub(super) fn own_origin(address: Option<&str>, headers: &HeaderMap) -> Result<(
     }
 }
 
-/// What forms of somebody carry. Masked anew each time, so that compression says nothing about it.
+/// The form token of a person. Masked differently each time, so that compression reveals nothing about it.
 pub(super) fn token(secret: &str) -> Result<String, Problem> {
     let mask = random::hex(32).map_err(|error| {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", format!("no random numbers: {error}"))
@@ -156,7 +155,7 @@ fn form_key(secret: &str) -> String {
     digest.chars().filter(char::is_ascii_hexdigit).take(64).collect()
 }
 
-/// Digit by digit; twice gives back what was there.
+/// XOR of hexadecimal digits; applying it twice restores the input.
 fn mixed(one: &str, other: &str) -> String {
     let digits = one.chars().zip(other.chars());
     digits.filter_map(|(a, b)| char::from_digit(a.to_digit(16)? ^ b.to_digit(16)?, 16)).collect()
@@ -168,7 +167,7 @@ fn is_token(secret: &str, given: &str) -> bool {
     Digest::of(mixed(mask, masked).as_bytes()) == Digest::of(key.as_bytes())
 }
 
-/// What every answer of the page says about itself.
+/// The security headers of every response.
 pub(super) async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     protect(response.headers_mut());

@@ -25,12 +25,12 @@ const CARDS: usize = 50;
 const ANSWERED: usize = 8;
 /// More of a text is shown on the card's own page.
 const PREVIEW: usize = 2_000;
-/// What is longer is not for people to read in a page.
+/// Longer texts are not shown in a page.
 const WHOLE: usize = 200_000;
 /// So many records of a session are looked through for the call that a question was about.
 const NEAR: usize = 200;
 
-/// What an action is about, in the order in which people want to see it.
+/// The main fields of an action, in display order.
 const MAIN: [&str; 6] = ["command", "patch", "path", "url", "code", "change"];
 
 /// One question.
@@ -56,9 +56,9 @@ pub(crate) struct Card {
     pub(crate) seen: String,
     pub(crate) standing: Standing,
     pub(crate) may_answer: bool,
-    /// Who said yes, while more people have to.
+    /// Who has approved, while more approvals are needed.
     pub(crate) yes: Vec<String>,
-    /// How many have to say yes altogether.
+    /// The total number of approvals needed.
     pub(crate) people: u32,
     /// Whether the tool can be made known, so that it is not asked about again.
     pub(crate) rememberable: bool,
@@ -66,7 +66,7 @@ pub(crate) struct Card {
     pub(crate) cannot: Option<&'static str>,
 }
 
-/// How a question stands.
+/// The state of a question.
 pub(crate) enum Standing {
     Waiting,
     Approved { by: String, at: When, often: &'static str, used: Option<When> },
@@ -218,7 +218,7 @@ pub(super) fn answer(visit: &Visit) -> Result<Shown, Problem> {
             let body = json!({"lifetime": "once", "seen": said("seen")});
             ask(&visit.server, &caller, to("/v1/approvals/{id}/approve"), &parts, body)?;
             match remembered::remember(open.runtime.project(), &question, &visit.caller.owner, now()) {
-                // The others may still say no.
+                // The others may still deny.
                 Ok(_) | Err(AllowError::NotGranted(_)) => {}
                 Err(error) => return Err(Problem::bad(error.to_string())),
             }
@@ -290,7 +290,7 @@ fn card(
     })
 }
 
-/// Whether the tool can be remembered. On a server, what is known stands in the published policy.
+/// Whether the tool can be remembered. On a server, known tools are part of the published policy.
 fn rememberable(visit: &Visit, question: &Approval) -> bool {
     visit.server.tenants.local.is_some() && remembered::is_about_unknown_tool(question)
 }
@@ -334,7 +334,7 @@ fn about(
     facts
 }
 
-/// What would be done, as it was sent: first what matters most of that kind.
+/// The action as it was sent: its most important fields first.
 fn parts(action: &Action, most: usize) -> Vec<Part> {
     let mut fields: Vec<(&String, &serde_json::Value)> = action.payload.iter().collect();
     fields.sort_by_key(|(name, _)| MAIN.iter().position(|known| known == name).unwrap_or(MAIN.len()));
@@ -355,7 +355,7 @@ fn parts(action: &Action, most: usize) -> Vec<Part> {
     if let Some(task) = &action.task_type {
         parts.push(Part { name: "task".to_owned(), lines: vec![("", task.clone())], more: 0 });
     }
-    // What would be done stands before how.
+    // What would be done comes before how.
     parts.sort_by_key(|part| MAIN.iter().position(|known| *known == part.name).unwrap_or(MAIN.len()));
     parts
 }
@@ -426,7 +426,7 @@ fn standing(store: &dyn Store, question: &Approval) -> Result<Standing, Problem>
     })
 }
 
-/// Everybody who said yes.
+/// All approvers.
 fn everybody(question: &Approval, last: &str) -> String {
     let names: Vec<&str> = question.yes.iter().map(|who| who.by.as_str()).collect();
     if names.is_empty() { last.to_owned() } else { names.join(" and ") }
@@ -443,7 +443,7 @@ fn newest(store: &dyn Store, kind: &str, id: &str) -> Result<Option<Record>, Pro
     Ok(found.into_iter().find(|record| record.body.contains(id)))
 }
 
-/// How often a yes counts, as it was given last.
+/// The lifetime of the latest approval.
 fn lifetime(store: &dyn Store, question: &Approval) -> Result<Option<Lifetime>, Problem> {
     let given = newest(store, kind::APPROVAL_GRANTED, &question.id)?;
     let told = given.and_then(|record| {
@@ -453,7 +453,7 @@ fn lifetime(store: &dyn Store, question: &Approval) -> Result<Option<Lifetime>, 
     Ok(told)
 }
 
-/// The newest answers, and what came of them.
+/// The latest answers, and their results.
 fn recent(open: &Open, place: &str, name: &str) -> Result<Vec<(Timestamp, Answered)>, Problem> {
     let mut found = Vec::new();
     let used = open
@@ -503,7 +503,7 @@ fn recent(open: &Open, place: &str, name: &str) -> Result<Vec<(Timestamp, Answer
     Ok(found)
 }
 
-/// What an answer was about, in one line.
+/// The action of an answer, in one line.
 fn title(store: &dyn Store, request: &lictor_core::Request) -> Result<String, Problem> {
     let digest = request.action.to_string();
     let mut query = Query::all().newest_first().limit(NEAR);

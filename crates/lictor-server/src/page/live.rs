@@ -14,12 +14,12 @@ use crate::http::stream::{Reader, Receiving};
 use crate::http::{Problem, Server};
 use crate::identity::{Caller, Need, Role};
 
-/// How long nothing may be known to have changed before it is looked anyway: other servers write too.
+/// The polling interval without a notification: other servers write too.
 const LOOK: Duration = Duration::from_secs(2);
 /// Changes that follow each other this closely are one.
 const CALM: Duration = Duration::from_millis(100);
 
-/// Says that something has changed; who wants to know what looks.
+/// Signals that something has changed; the page then reloads.
 pub(super) async fn records(State(server): State<Server>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let headers = parts.headers;
@@ -41,7 +41,7 @@ pub(super) async fn records(State(server): State<Server>, request: Request) -> R
     let mut reader = Reader::new(&server, move |server| who(server, &headers).ok().flatten());
     drop(server);
     tokio::spawn(async move {
-        // Whoever comes back may have missed something.
+        // A reconnecting client may have missed something.
         let mut news = true;
         loop {
             if news && sender.send(Ok(Event::default().event("change").data("."))).await.is_err() {

@@ -90,7 +90,7 @@ struct Page {
     failing: Vec<(String, String)>,
 }
 
-/// What was done, to be told on the page.
+/// The result message on the page.
 #[derive(Default)]
 struct Done {
     secret: String,
@@ -161,7 +161,7 @@ fn listed(person: Person, here: &str) -> Listed {
     }
 }
 
-/// The person whom the form is about: somebody new unless one is named.
+/// The person in the form: a new one unless one is named.
 fn edited(people: &[Person], uid: &str) -> Edited {
     let known = people.iter().find(|person| person.uid == uid).cloned();
     let is_known = known.is_some();
@@ -282,7 +282,7 @@ fn make_token(visit: &Visit) -> Result<Shown, Problem> {
     page(visit, Done { secret, notice: format!("A token for {owner}. It is shown once; copy it now.") })
 }
 
-/// A team with somebody who can manage it.
+/// Creates a team with its first administrator.
 fn make_team(visit: &Visit) -> Result<Shown, Problem> {
     let (name, uid) = (said(visit, "name"), said(visit, "uid"));
     if visit.server.tenants.registry.tenant(name).is_ok() {

@@ -13,7 +13,7 @@ use super::{Frame, Shown, Visit, rules, shown};
 use crate::http::Problem;
 use crate::tenants::Open;
 
-/// Sessions that are looked at for each project.
+/// The maximum number of sessions read for each project.
 const SESSIONS: usize = 40;
 /// Projects on the page.
 const PLACES: usize = 60;
@@ -159,7 +159,7 @@ fn place(id: String, name: String, root: String, open: &Open) -> Result<Place, P
     let mut agents: BTreeMap<String, Agent> = BTreeMap::new();
     for key in begun.into_iter().filter_map(|record| record.session) {
         let state = open.runtime.session(&key)?;
-        // What subagents do is counted with their parents; what all agents of a person do is no agent's.
+        // Subagents are counted with their parents; accounts of people are not agents.
         if key.is_account() || state.parent.as_ref().is_some_and(|parent| !parent.is_account()) {
             continue;
         }

@@ -13,8 +13,8 @@ pub(crate) struct Bar {
 
 const CLASSES: [&str; 4] = ["f-pass", "f-warn", "f-ask", "f-block"];
 
-/// Stacked bars, the oldest on the left, as wide as there is room. Days stand below as text, so that they can be read at
-/// every width.
+/// Stacked bars, the oldest on the left, at full width. Days are text below, so that they are readable at every
+/// width.
 pub(crate) fn bars(bars: &[Bar], what: &str) -> String {
     let (width, height) = (640_u64, 120_u64);
     let most = bars.iter().map(|bar| bar.parts.iter().sum::<u64>()).max().unwrap_or(0).max(1);

@@ -31,7 +31,7 @@ struct Trouble {
     text: String,
 }
 
-/// What one action would get.
+/// The decision for one action.
 struct Tried {
     word: &'static str,
     said: Vec<Said>,
@@ -47,7 +47,7 @@ struct Changed {
     reason: String,
 }
 
-/// What a change comes to on what happened.
+/// The result of simulating a change.
 struct Simulated {
     judged: usize,
     changed: Vec<Changed>,
@@ -87,7 +87,7 @@ struct Page {
     versions: Vec<Version>,
 }
 
-/// The text that is edited, what it is called, and the other files in force.
+/// The edited text, its name, and the other active files.
 struct Current {
     text: String,
     file: String,
@@ -239,7 +239,7 @@ fn page(visit: &Visit, done: Option<(&str, String)>, notice: &str) -> Result<Sho
     })
 }
 
-/// Text for an editor. What is not seen is written as the number of its character, which the browser turns back.
+/// Text for an editor. Invisible characters are written as numeric references, which the browser decodes.
 fn editable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -270,7 +270,7 @@ fn troubles(sources: &[Source]) -> Vec<Trouble> {
     found.iter().take(50).map(show).collect()
 }
 
-/// What the policy comes to on the newest decisions.
+/// Simulates the policy on the latest decisions.
 fn simulate(open: &Open, candidate: Arc<Snapshot>) -> Result<Simulated, Problem> {
     let after = simulate::newest(&*open.store, HISTORY)?;
     let out = simulate::run(&open.runtime, &*open.store, candidate, after, HISTORY)?;

@@ -21,7 +21,7 @@ use super::{Frame, Shown, Visit, explain, shown};
 use crate::http::Problem;
 use crate::tenants::now;
 
-/// How long the view counts before it says how far it got.
+/// The time limit of counting before the view shows partial results.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Days that are drawn.
 const DAYS: i64 = 30;
@@ -118,7 +118,7 @@ pub(super) fn list(visit: &Visit) -> Result<Shown, Problem> {
     })
 }
 
-/// The rules of the packs in force that have never fired.
+/// The rules of the active packs that have never fired.
 fn silent(visit: &Visit, tally: &Tally) -> Vec<&'static str> {
     let Ok(open) = visit.open() else { return Vec::new() };
     let mut packs: Vec<&'static Pack> = Vec::new();
@@ -157,7 +157,7 @@ pub(super) fn one(visit: &Visit) -> Result<Shown, Problem> {
     })
 }
 
-/// A person says that a decision was wrong. On this machine that makes a test of the policy, as `lictor wrong` does.
+/// A person marks a decision as wrong. On this machine that adds a policy test, as `lictor wrong` does.
 pub(super) fn wrong(visit: &Visit) -> Result<Shown, Problem> {
     let open = visit.open()?;
     let record = explain::record(&*open.store, visit.part("seq"))?;
@@ -190,7 +190,7 @@ pub(super) fn wrong(visit: &Visit) -> Result<Shown, Problem> {
     Ok(Shown::Go(format!("/decisions/{}{}", record.seq, visit.keep())))
 }
 
-/// Runs a command for people in a project; what it says against it is the problem.
+/// Runs a command for people in a project; its error output is the problem.
 pub(crate) fn run<'a>(
     program: &Path,
     root: &Path,

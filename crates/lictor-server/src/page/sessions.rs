@@ -161,7 +161,7 @@ pub(super) fn one(visit: &Visit) -> Result<Shown, Problem> {
     })
 }
 
-/// How the record of a session begins to say who started it; most were started by nobody.
+/// The text in a session's record that names its parent; most sessions have none.
 const HAS_PARENT: &str = "\"parent\":{";
 
 /// A session and those that it started, the oldest first.
@@ -217,7 +217,7 @@ fn strip(records: &[Read], lanes: usize) -> String {
     plot::strip(&marks, lanes, "What happened when, one line for each agent")
 }
 
-/// Colour, word, what happened, and what there is to say about it.
+/// Colour, label, title and details.
 type Told = (&'static str, &'static str, String, String);
 
 /// A record of the timeline, and the decision in it. Reading it is most of what the view costs.

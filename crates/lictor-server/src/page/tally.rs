@@ -17,32 +17,32 @@ const PAGE: usize = 500;
 /// So many questions are remembered until their answer is seen.
 const OPEN: usize = 10_000;
 
-/// How often whoever looks meanwhile is told how far it got.
+/// The interval at which waiting views get partial results.
 const SHOWN_EVERY: Duration = Duration::from_millis(100);
 
-/// What one rule came to.
+/// The statistics of one rule.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rule {
     /// Pass, warn, ask, block: decisions in which it fired.
     pub(crate) counts: [u64; 4],
     /// By day.
     pub(crate) days: BTreeMap<String, u64>,
-    /// A person said yes, and the agent used it.
+    /// A person approved, and the agent used it.
     pub(crate) overridden: u64,
     /// A person said no.
     pub(crate) denied: u64,
-    /// A person said that the decision was wrong.
+    /// A person marked the decision as wrong.
     pub(crate) wrong: u64,
     /// When it last fired.
     pub(crate) last: Option<Timestamp>,
 }
 
-/// What a record came to so far.
+/// The statistics of a record so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
     /// The last record that is in it.
     pub(crate) through: u64,
-    /// The head of the record when it was looked at.
+    /// The head of the record when it was read.
     pub(crate) head: u64,
     pub(crate) rules: BTreeMap<String, Rule>,
     /// Pass, warn, ask, block, by day.
@@ -54,7 +54,7 @@ pub(crate) struct Tally {
 #[derive(Debug, Default)]
 pub(crate) struct Tallies(Mutex<HashMap<String, Arc<Counting>>>);
 
-/// One tally. One thread counts at a time, on a copy: whoever looks meanwhile does not wait for it.
+/// One tally. One thread counts at a time, on a copy: other views do not wait for it.
 #[derive(Debug, Default)]
 struct Counting {
     state: Mutex<State>,
@@ -90,7 +90,7 @@ impl Counting {
         (!std::mem::replace(&mut state.taken, true)).then(|| Job(Arc::clone(self)))
     }
 
-    /// How far others got, or all of it if they are done in time.
+    /// The partial result of another thread, or the full result if it finishes in time.
     fn wait(&self, patience: Duration) -> Arc<Tally> {
         let waited = self.ended.wait_timeout_while(self.state(), patience, |state| state.taken);
         Arc::clone(&waited.unwrap_or_else(PoisonError::into_inner).0.shown)
@@ -116,7 +116,8 @@ impl Job {
 }
 
 impl Tallies {
-    /// What the record came to, as far as that can be told in so much time. What is left is counted meanwhile.
+    /// The statistics of the record, as far as they can be computed in this time. The rest is counted in the
+    /// background.
     pub(crate) fn of(
         &self,
         name: &str,
@@ -199,7 +200,7 @@ impl Tally {
         if let Some(count) = self.days.entry(day.clone()).or_default().get_mut(place(found.decision)) {
             *count += 1;
         }
-        // A rule that asked has asked, also where nobody was there and the call was blocked.
+        // A rule that asked counts as asking, even if the call was blocked because nobody could be asked.
         for (name, said) in found.rules.into_iter().zip(found.said) {
             let rule = self.rules.entry(name).or_default();
             if let Some(count) = rule.counts.get_mut(place(said)) {
@@ -211,7 +212,7 @@ impl Tally {
     }
 }
 
-/// Where decisions of that kind are counted.
+/// The index of the counter of a decision.
 fn place(decision: Decision) -> usize {
     match decision {
         Decision::Pass => 0,

@@ -12,7 +12,7 @@ use lictor_core::{Action, ActionKind, Decision, Facts, Timestamp};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct When(pub(crate) Timestamp);
 
-/// Digits and signs only, so that it can stand in a page as it is.
+/// Only digits and signs, so it needs no escaping.
 impl fmt::Display for When {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Ok(at) = jiff::Timestamp::from_millisecond(self.0.0) else { return f.write_str("some time") };
@@ -63,11 +63,11 @@ pub(crate) fn clipped(text: &str, most: usize) -> String {
     }
 }
 
-/// A sentence as a page shows it: what stands between backticks is code. Everything in it is text.
+/// A sentence as a page shows it: text in backticks is code. Everything is escaped.
 pub(crate) fn prose(text: &str) -> String {
     let text = &*super::readable(text.to_owned());
     let parts: Vec<&str> = text.split('`').collect();
-    // An odd one out is a backtick of its own.
+    // An unmatched backtick is literal.
     if parts.len().is_multiple_of(2) {
         return escaped(text);
     }
@@ -86,7 +86,7 @@ pub(crate) fn sentence(text: &str) -> String {
     prose(&format!("{first}{}", letters.as_str()))
 }
 
-/// What kind of thing the agent wants, as a sentence without its object.
+/// The kind of action, as a sentence without its object.
 pub(crate) fn wish(action: &Action) -> String {
     match &action.kind {
         ActionKind::Read => "Read a file".to_owned(),
@@ -104,12 +104,12 @@ pub(crate) fn wish(action: &Action) -> String {
 /// So many targets of one deed are named.
 const NAMED: usize = 5;
 
-/// What an action would do, one line a deed.
+/// The effects of an action, one line per deed.
 pub(crate) fn deeds(facts: &Facts) -> Vec<String> {
     facts.deeds().iter().filter(|deed| deed.object != "opaque").map(deed).collect()
 }
 
-/// Deeds in plain words; what they are done to follows. Others are told as policies name them.
+/// Deeds in plain words; the object follows. Others are shown as policies name them.
 const PLAIN: &[(&str, &str, &str)] = &[
     ("run", "program", "run"),
     ("run", "code", "run code in"),
@@ -171,12 +171,12 @@ fn deed(deed: &Deed) -> String {
     format!("{what} {targets}")
 }
 
-/// What could not be worked out.
+/// What could not be determined.
 pub(crate) fn unknown(facts: &Facts) -> Vec<String> {
     facts.opaque.iter().take(NAMED).map(|opaque| clipped(&opaque.text, 160)).collect()
 }
 
-/// A decision as a class of the style sheet, and as a word.
+/// The name of a decision, also used as a CSS class.
 pub(crate) fn word(decision: Decision) -> &'static str {
     match decision {
         Decision::Pass => "pass",

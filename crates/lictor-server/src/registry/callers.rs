@@ -22,9 +22,9 @@ pub(super) struct Callers {
 
 #[derive(Default)]
 struct State {
-    /// With the end of the registry's record under which each was looked up.
+    /// With the end of the registry's record at the time of the lookup.
     known: HashMap<Digest, (Head, Known)>,
-    /// How often everything was forgotten.
+    /// How often the cache was cleared.
     changes: u64,
 }
 
@@ -34,8 +34,8 @@ impl Callers {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of a secret while the record has that end; else the mark with which it may be remembered once it was
-    /// looked up.
+    /// The cached caller of a secret while the record has this end; else a mark with which the result of a lookup
+    /// may be cached.
     pub(super) fn get(&self, secret: Digest, end: Head) -> Result<Known, u64> {
         let state = self.state();
         match state.known.get(&secret) {
@@ -44,7 +44,7 @@ impl Callers {
         }
     }
 
-    /// Remembers what was looked up, unless something has changed since.
+    /// Caches the result of a lookup, unless something has changed since.
     pub(super) fn keep(&self, secret: Digest, known: &Known, end: Head, mark: u64) {
         let mut state = self.state();
         if state.changes != mark {
@@ -56,7 +56,7 @@ impl Callers {
         state.known.insert(secret, (end, Arc::clone(known)));
     }
 
-    /// Something has changed: whoever asks next is looked up.
+    /// Clears the cache after a change.
     pub(super) fn forget(&self) {
         let mut state = self.state();
         state.changes += 1;

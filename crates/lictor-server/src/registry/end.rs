@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use lictor_store::Head;
 
-/// How long the end of the record is taken for granted. What this server changes counts at once; this is for other servers
-/// on the same database.
+/// How long the end of the record is cached. Changes of this server count at once; this is for other servers on
+/// the same database.
 const FRESH: Duration = Duration::from_secs(1);
-/// After this time one caller looks again. The others take what is known until it is too old.
+/// After this time one caller refreshes it. The others use the cached value until it is too old.
 const AGAIN: Duration = Duration::from_millis(500);
 
 /// The end of the record as it was last seen.
@@ -19,11 +19,11 @@ pub(super) struct End {
 
 #[derive(Default)]
 struct State {
-    /// What was seen, and when the look at it began.
+    /// The cached end, and when its read began.
     seen: Option<(Instant, Head)>,
-    /// When a look last began.
+    /// When the last read began.
     looked: Option<Instant>,
-    /// How often it was forgotten.
+    /// How often it was cleared.
     changes: u64,
 }
 
@@ -33,8 +33,8 @@ impl End {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known at this time; else what `look` finds. Nobody waits for the look of another: a database that does
-    /// not answer holds up only those whom the store lets ask it.
+    /// The cached end; else the result of `look`. Callers do not wait for each other's reads: an unresponsive
+    /// database delays only those that query it.
     pub(super) fn get<E>(&self, now: Instant, look: impl FnOnce() -> Result<Head, E>) -> Result<Head, E> {
         let within = |at: Instant, time: Duration| now.saturating_duration_since(at) < time;
         let mut state = self.state();
@@ -49,14 +49,14 @@ impl End {
         drop(state);
         let found = look()?;
         let mut state = self.state();
-        // What was changed meanwhile may be missing in it, and another look may have begun later.
+        // Concurrent changes may be missing in it, and another read may have begun later.
         if state.changes == mark && state.seen.is_none_or(|(at, _)| at <= now) {
             state.seen = Some((now, found));
         }
         Ok(found)
     }
 
-    /// Something has changed: whoever asks next looks.
+    /// Clears the cache after a change.
     pub(super) fn forget(&self) {
         let mut state = self.state();
         state.changes += 1;

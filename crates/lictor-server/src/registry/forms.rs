@@ -10,7 +10,7 @@ use crate::identity::{Kind, Role};
 /// Greater numbers are not safe in every language.
 const LONGEST_AGE: u64 = (1 << 53) - 1;
 
-/// What a client does while the server is away.
+/// What a client does while the server is unreachable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Away {
@@ -30,7 +30,7 @@ pub struct Tenant {
     /// What people call it.
     #[serde(default)]
     pub name: String,
-    /// What its clients do while the server is away.
+    /// What its clients do while the server is unreachable.
     #[serde(default)]
     pub away: Away,
     /// How long a fetched policy counts, in seconds.
@@ -47,12 +47,12 @@ pub struct Tenant {
 pub struct Oidc {
     /// Its address, as tokens name it.
     pub issuer: String,
-    /// What it calls this server.
+    /// The client id of this server.
     pub client_id: String,
-    /// The file on this machine that holds what this server proves itself with; none for a public client.
+    /// The file on this machine with the client secret; `None` for a public client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_secret_file: Option<String>,
-    /// The roles that come with a group of the provider. Without any, roles are given here.
+    /// The roles of the provider's groups. Without any, roles are assigned here.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub roles: BTreeMap<String, Vec<Role>>,
 }
@@ -126,7 +126,7 @@ pub struct Token {
     pub expires: Option<Timestamp>,
 }
 
-/// A policy that is or was in force.
+/// A current or earlier policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Published {
     /// Counts up from 1 for each tenant.

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Published, Registry, RegistryError, Tenant, get, list, put};
 
 impl Registry {
-    /// Puts a policy in force.
+    /// Publishes a policy.
     ///
     /// # Errors
     /// See [`RegistryError`].
@@ -32,7 +32,7 @@ impl Registry {
         })
     }
 
-    /// The policy in force, or an earlier one.
+    /// The current policy, or an earlier one.
     ///
     /// # Errors
     /// See [`RegistryError`].

@@ -10,7 +10,7 @@ use super::{Registry, RegistryError, get, list, name, put};
 use crate::notify::{Letter, Target};
 
 impl Registry {
-    /// Who is told about the questions of a tenant.
+    /// The notification targets of a tenant.
     ///
     /// # Errors
     /// See [`RegistryError`].
@@ -18,7 +18,7 @@ impl Registry {
         Ok(self.store.view(|view| list(view, &format!("target/{tenant}/")))?)
     }
 
-    /// The tenants about whose questions somebody is told.
+    /// The tenants with notification targets.
     ///
     /// # Errors
     /// See [`RegistryError`].
@@ -29,7 +29,7 @@ impl Registry {
         Ok(found.into_iter().filter_map(|(key, _)| tenant(key)).collect())
     }
 
-    /// Lets somebody be told. What is secret about it is not on record.
+    /// Adds a notification target. Its secrets are not recorded.
     ///
     /// # Errors
     /// See [`RegistryError`].
@@ -51,7 +51,7 @@ impl Registry {
         })
     }
 
-    /// Tells somebody no more.
+    /// Removes a notification target.
     ///
     /// # Errors
     /// See [`RegistryError`].
@@ -68,7 +68,7 @@ impl Registry {
         })
     }
 
-    /// What is sent to a target about a question, as far as it got.
+    /// The delivery state of a notification.
     pub(crate) fn letter(
         &self,
         tenant: &str,

@@ -76,7 +76,7 @@ impl Registry {
         Ok(all.into_iter().filter(|token| token.tenant == tenant).collect())
     }
 
-    /// Who has this secret; `None` when nobody has, or not any more.
+    /// The caller with this secret; `None` when it is unknown or revoked.
     ///
     /// # Errors
     /// See [`RegistryError`].

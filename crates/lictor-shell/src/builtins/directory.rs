@@ -27,7 +27,7 @@ impl Walker<'_> {
                 .instead
                 .map(|from| entered(&from, &target))
                 .filter(|other| *other != directories.now);
-            // Where the line makes `cd` look first.
+            // The directory that `cd` searches first, if the line sets one.
             if let Some(first) = self.search_path()
                 && target.known().is_some_and(|path| !path.starts_with(['/', '.', '~']))
             {
@@ -101,7 +101,7 @@ impl Walker<'_> {
         paths.map_or_else(Output::unknown, |paths| Output::Text(paths.join(between) + "\n"))
     }
 
-    /// The directory that `~+`, `~-` or an entry of the stack (`~1`, `~-0`) stands for.
+    /// The directory that `~+`, `~-` or an entry of the stack (`~1`, `~-0`) refers to.
     pub(crate) fn directory_named(&self, name: &str) -> Option<String> {
         let directories = self.state.directories();
         let variable = match name {
@@ -133,12 +133,12 @@ impl Walker<'_> {
     }
 }
 
-/// Whether what stands behind a tilde names a directory that the shell has been to, and no person.
+/// Whether the text after a tilde names a directory from the shell's stack, and not a user.
 pub(crate) fn names_directory(name: &str) -> bool {
     matches!(name, "+" | "-") || position(name, 0).is_some()
 }
 
-/// Which entry of a list of directories is meant: `2`, `+2` from the front, `-0` from the back.
+/// The index of an entry in a list of directories: `2`, `+2` from the front, `-0` from the back.
 fn position(word: &str, count: usize) -> Option<usize> {
     let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
     if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -148,7 +148,7 @@ fn position(word: &str, count: usize) -> Option<usize> {
     if word.starts_with('-') { Some(count.wrapping_sub(1).wrapping_sub(number)) } else { Some(number) }
 }
 
-/// Where the shell is, and what the stack holds, the latest first.
+/// The current directory and the stack, the latest first.
 fn listed(directories: &Directories) -> Vec<Cwd> {
     std::iter::once(&directories.now).chain(directories.stack.iter().rev()).cloned().collect()
 }
@@ -164,7 +164,7 @@ fn entered(from: &Cwd, target: &Arg) -> Cwd {
         Some("") => from.clone(),
         Some(path) if target.glob => paths::enter_any(from, path),
         Some(path) => paths::enter(from, path),
-        // A new temporary directory is nobody's yet, whatever it is called.
+        // A new temporary directory is empty, whatever its name.
         None if TEMPORARY.iter().any(|top| target.prefix().starts_with(top)) => match &target.value {
             Known::Partly { prefix, suffix } if !suffix.contains("..") => {
                 Cwd::Glob(format!("{prefix}*{suffix}"))

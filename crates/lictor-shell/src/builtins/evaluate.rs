@@ -86,7 +86,7 @@ impl Walker<'_> {
             self.through("trap", |this| {
                 this.evaluate(text.as_deref(), action.arg.taint, &action.arg.text, scene)
             });
-            // What is found inside something else may be taken out again; only the line's own effects stay in place.
+            // Effects of nested commands may be removed again; only the line's own effects stay.
             let effects = if self.wrappers().is_empty() { from..self.reading.effects.len() } else { 0..0 };
             self.state.leave(mark);
             self.state.set_flags(flags);
@@ -102,8 +102,8 @@ impl Walker<'_> {
         self.done("trap", argv, Output::silent())
     }
 
-    /// A trap runs with the values that its variables have in the end. What was not known when it was set and is now is
-    /// only judged by these.
+    /// A trap runs with the final values of its variables. Values that were unknown when it was set are judged by
+    /// the final ones.
     pub(crate) fn late_traps(&mut self) {
         let scene = Scene { certain: false, attributable: false, capture: false };
         let traps = std::mem::take(&mut self.traps);
@@ -188,7 +188,7 @@ impl Walker<'_> {
             options += if option == "-a" { 2 } else { 1 };
         }
         if argv.words.len() <= options {
-            // Only redirections: they stay in force.
+            // Only redirections: they stay active.
             return self.report_plumbing(argv.plumbing, None, Some(Output::unknown()));
         }
         argv.words.drain(..options);
@@ -207,7 +207,7 @@ impl Walker<'_> {
 pub(crate) struct Trap {
     text: String,
     before: Vec<(String, Option<Value>)>,
-    /// What it did with these values, as effects of the line.
+    /// Its effects with these values, as a range of the line's effects.
     effects: std::ops::Range<usize>,
 }
 
@@ -221,8 +221,8 @@ fn variables(text: &str) -> Vec<String> {
     names.filter(|name| !name.is_empty()).take(16).collect()
 }
 
-/// Called like the scratch files that a trap clears up (`rm -f "$tmp"`). A line that does not set it says nothing else
-/// about it.
+/// Named like the scratch files that a trap removes (`rm -f "$tmp"`). If the line does not set it, its name is
+/// all that is known.
 fn is_scratch(name: &str) -> bool {
     let lower = name.trim_start_matches('_').to_ascii_lowercase();
     lower.starts_with("tmp") || lower.starts_with("temp")

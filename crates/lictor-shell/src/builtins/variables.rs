@@ -172,7 +172,7 @@ impl Walker<'_> {
     /// `read`: the words of a known line, or something unknown with the taint of what is read.
     pub(super) fn read_line(&mut self, args: &[Expanded], by: Option<&str>) {
         let taint = self.stdin_taint();
-        // `IFS== read name value`: what stands in front of the sign is no secret.
+        // `IFS== read name value`: the text before the sign is not a secret.
         let splits_off_name = by == Some("=");
         let line = match self.input() {
             Stdin::Text(text) => text.lines().next().map(|line| line.trim().to_owned()),

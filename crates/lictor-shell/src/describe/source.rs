@@ -10,7 +10,7 @@ use super::{
     Trait, Traits, Use,
 };
 
-/// What is wrong with a description.
+/// An error in a description.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(String);
@@ -63,7 +63,7 @@ impl Words {
     }
 }
 
-/// A yes, or options that say yes.
+/// True, or true with one of these options.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum When {
@@ -73,7 +73,7 @@ pub enum When {
     With(String),
 }
 
-/// How options are written.
+/// The option syntax.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OptionsSource {
@@ -85,7 +85,7 @@ pub struct OptionsSource {
     pub attached: Words,
     /// Long flags, so that their abbreviations are understood.
     pub flags: Words,
-    /// Options may stand in front of a subcommand.
+    /// Options may precede a subcommand.
     pub front: bool,
 }
 
@@ -95,7 +95,7 @@ pub struct OptionsSource {
 pub struct RuleSource {
     /// The pattern.
     pub words: Words,
-    /// The rules behind it count too.
+    /// Later rules count too.
     pub also: bool,
     /// Consequences, by name.
     pub effect: Words,
@@ -111,7 +111,7 @@ pub struct RuleSource {
     pub deep: Option<When>,
     /// Places of files that are read.
     pub reads: Words,
-    /// Places of files that are looked at.
+    /// Places of files that are listed.
     pub lists: Words,
     /// Places of files that are written.
     pub writes: Words,
@@ -153,7 +153,7 @@ pub struct RuleSource {
     pub posts: Words,
     /// Places of files that leave.
     pub uploads: Words,
-    /// Places of directories that are handed out.
+    /// Places of directories that are served.
     pub serves: Option<Words>,
     /// Places of disks.
     pub formats: Words,
@@ -169,7 +169,7 @@ pub struct RuleSource {
 pub struct Source {
     /// Names; under `describe:` the key is the name.
     pub program: Words,
-    /// How it spells options.
+    /// Its option syntax.
     pub options: OptionsSource,
     /// Options with which nothing is done.
     pub quiet: Words,
@@ -181,9 +181,9 @@ pub struct Source {
     pub recipes: BTreeMap<String, Words>,
     /// What is true of every call, by name.
     pub is: Words,
-    /// Parts of the names of hosts that its credentials are for.
+    /// Parts of the host names that its credentials are for.
     pub credentials_for: Words,
-    /// A function that says it all.
+    /// A function that determines everything.
     pub by: Option<String>,
     /// Lines that do something.
     #[serde(rename = "match")]

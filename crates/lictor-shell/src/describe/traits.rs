@@ -5,17 +5,17 @@
 pub enum Trait {
     /// It takes whole trees into a file, a directory or its output.
     TakesTrees,
-    /// It prints the files it is given, or its input, as they are or written in another way.
+    /// It prints its files, or its input, unchanged or re-encoded.
     PrintsFiles,
     /// It prints a part of them.
     PrintsPart,
     /// It prints the lines in which it finds something.
     Searches,
-    /// It looks through a tree and hands nothing of it out whole.
+    /// It searches a tree and prints no whole file of it.
     LooksThrough,
-    /// It leaves hidden files out unless told otherwise.
+    /// It skips hidden files by default.
     SkipsHidden,
-    /// It tells something about a file from which nobody can make the file again.
+    /// It prints something about a file from which the file cannot be reconstructed.
     Measures,
     /// It only changes the form of what it reads, or picks from it.
     Filters,
@@ -25,19 +25,19 @@ pub enum Trait {
     ReadsToTheEnd,
     /// It keeps the lines of its files in memory one by one, however long they are.
     KeepsLines,
-    /// It copies the files it is given.
+    /// It copies its files.
     CopiesFiles,
     /// It prints about as much as it reads.
     PassesOn,
     /// It is done at once: a loop around it does not wait.
     IsDoneAtOnce,
-    /// What it is given is lost.
+    /// It destroys its files.
     LosesFiles,
-    /// It sends the files it is given.
+    /// It sends its files.
     SendsFiles,
-    /// It changes the files it is given.
+    /// It changes its files.
     EditsInPlace,
-    /// It does no harm whatever it is given: it prints it, lists names or asks.
+    /// It is harmless with any arguments: it prints them, lists names or asks.
     IsHarmless,
 }
 

@@ -122,7 +122,7 @@ fn product<'a>(
     Some(())
 }
 
-/// What the braces around `from..to` may stand for; `Some(None)` when they are ordinary text.
+/// The alternatives of the braces around `from..to`; `Some(None)` when they are ordinary text.
 fn choices<'a>(
     tokens: &[Token<'a>],
     from: usize,

@@ -11,7 +11,7 @@ use crate::state::{Datum, GAP};
 pub(crate) struct Field {
     prefix: String,
     suffix: String,
-    /// Something unknown lies between `prefix` and `suffix`.
+    /// There is an unknown part between `prefix` and `suffix`.
     gap: bool,
     template: Option<String>,
     glob: bool,
@@ -206,7 +206,7 @@ impl Fields {
         }
     }
 
-    /// A list of names, each of which becomes a word of its own.
+    /// A list of names, each of which becomes a separate word.
     pub(super) fn names(&mut self, names: &[Arg]) {
         for (index, name) in names.iter().enumerate() {
             if index > 0 {
@@ -246,7 +246,7 @@ impl Fields {
     }
 }
 
-/// Whether unquoted text stands for names that match it.
+/// Whether unquoted text is a glob.
 pub(crate) fn has_glob(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'*' | b'?'))
         || (text.contains('[') && text.contains(']') && text.len() > 2)

@@ -9,13 +9,13 @@ use crate::walk::Walker;
 use lictor_core::facts::OpaqueWhat;
 
 impl Parameter {
-    /// `$@`, `$*`, `${a[@]}`: may stand for several words.
+    /// `$@`, `$*`, `${a[@]}`: may expand to several words.
     pub(super) fn is_list(&self) -> bool {
         matches!(self.name.as_str(), "@" | "*") || matches!(self.subscript, Some(Subscript::All))
     }
 }
 
-/// What a name stands for before operators are applied.
+/// The value of a name before operators are applied.
 enum Found {
     /// Set on the line or reliably known from outside.
     Value(Expansion),
@@ -71,7 +71,7 @@ impl Walker<'_> {
                         self.default(parameter, default, *assigns)
                     }
                     Found::Value(value) => value,
-                    // What nobody set is most likely not set; the default is what the author wrote down.
+                    // A variable that the line does not set is most likely unset, so the default applies.
                     Found::Unset | Found::Elsewhere(_) => self.default(parameter, default, *assigns),
                 }
             }
@@ -130,7 +130,7 @@ impl Walker<'_> {
         }
     }
 
-    /// What a parameter names: its own value, or what that names in turn.
+    /// The value of a parameter, through indirection if used.
     fn found(&mut self, parameter: &Parameter) -> Found {
         let found = self.find(&parameter.name, parameter.subscript.as_ref());
         if let (true, Some(Subscript::All)) = (parameter.indirect, &parameter.subscript) {
@@ -158,7 +158,7 @@ impl Walker<'_> {
         found
     }
 
-    /// The word behind an operator.
+    /// The word after an operator.
     fn operand(&mut self, parts: &[Part], quoted: bool) -> Datum {
         let mut fields = super::Fields::default();
         for (index, part) in parts.iter().enumerate() {
@@ -193,7 +193,7 @@ impl Walker<'_> {
         Pattern::new(datum.text()?)
     }
 
-    /// Applies a change to each value; what cannot be worked out becomes unknown.
+    /// Applies a change to each value; on failure it becomes unknown.
     fn each(&mut self, found: Found, change: impl Fn(&str) -> Option<String>) -> Expansion {
         let apply = |datum: Datum| {
             let changed = datum.text().and_then(&change);
@@ -277,7 +277,7 @@ impl Walker<'_> {
             }
             return self.outside_variable(name);
         };
-        // A reference may name another one; nobody needs a long chain of them.
+        // A reference may name another one; the chain is limited.
         let mut links = 0;
         while let Value::Reference(meant) = &value {
             links += 1;

@@ -65,7 +65,7 @@ impl Pattern {
         reach
     }
 
-    /// Whether the pattern fits the whole text. What is too much work counts as fitting.
+    /// Whether the pattern matches the whole text. If that takes too much work, it counts as a match.
     pub(crate) fn fits(&self, text: &str) -> bool {
         let chars: Vec<char> = text.chars().collect();
         self.too_much(text) || self.starts(&chars).last().copied().unwrap_or(false)

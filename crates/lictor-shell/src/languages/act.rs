@@ -77,8 +77,8 @@ impl Actor<'_, '_, '_> {
     fn files(&mut self, access: Access, value: Option<&Value>, recursive: bool, text: &str) {
         let Some(value) = value else { return };
         for arg in value.args(text) {
-            // A write to a place that the code computes is how programs work; a deletion there is not known to be fine.
-            // Nothing is known of it, or only that it is some name in a directory that is not known.
+            // Writes to computed paths are normal; deletions there are not known to be safe. Nothing is known
+            // about the path, or only a name in an unknown directory.
             let some = matches!(&arg.value, Known::Partly { prefix, suffix } if prefix.is_empty() && suffix.contains('*'));
             if (arg.value == Known::Nothing || some) && changes(access) {
                 self.report.changes_some(access);
@@ -104,7 +104,7 @@ impl Actor<'_, '_, '_> {
         text: &str,
     ) {
         let Some(to) = to else { return };
-        // What a tree holds arrives in the other, where a copy of Ruby makes a directory in it.
+        // The contents of a tree arrive in the other; Ruby's copy creates a directory in it instead.
         let merges = access == Access::Modify && self.language != "ruby";
         let sources: Vec<Source> = from
             .map(|value| value.args(text))
@@ -161,7 +161,7 @@ impl Actor<'_, '_, '_> {
         }
     }
 
-    /// Runs what a value holds: text through a shell, a list as words.
+    /// Runs a value: text through a shell, a list as words.
     fn run(&mut self, value: &Value, invocation: &Invocation<'_>) {
         match value {
             Value::List(words) => {
@@ -178,7 +178,7 @@ impl Actor<'_, '_, '_> {
         }
     }
 
-    /// Performs a call where its `cwd` says: `subprocess.run(…, cwd="..")`, `spawn("git", […], {cwd: ".."})`.
+    /// Performs a call in its `cwd`: `subprocess.run(…, cwd="..")`, `spawn("git", […], {cwd: ".."})`.
     pub(super) fn perform(&mut self, api: Api, invocation: &Invocation<'_>) {
         let Some(directory) = invocation.option("cwd").and_then(Value::known) else {
             return self.perform_here(api, invocation);
@@ -219,7 +219,7 @@ impl Actor<'_, '_, '_> {
                 let changes = invocation.option("inplace").is_some_and(Value::is_true);
                 let files = first.or_else(|| invocation.option("files"));
                 self.files(if changes { Access::Modify } else { Access::Read }, files, false, text);
-                // Without names it takes those that the code is given.
+                // Without names it uses the inputs of the code.
                 if changes && files.is_none() {
                     self.report.changes_some(Access::Modify);
                 }
@@ -449,7 +449,7 @@ impl Actor<'_, '_, '_> {
             || matches!(method.as_str(), "POST" | "PUT" | "PATCH" | "DELETE")
             || invocation.option("body").is_some()
             || invocation.option("data").is_some();
-        // What an address is made of is sent as well.
+        // Data in the URL is sent as well.
         let addressed = invocation.positional.first().map(Value::taint).unwrap_or_default();
         match url {
             Some(url) if url.prefix().starts_with("file://") => {
@@ -484,7 +484,7 @@ impl Actor<'_, '_, '_> {
                 }
                 self.report.next.push(Next::Code { language: self.language, body: arg.clone() })
             }
-            // The result of `compile(…)`, which was judged where it stands.
+            // The result of `compile(…)`, which was judged at its place.
             Value::Name(name) if name == "<code>" => {}
             Value::Name(name) if name.starts_with(FILE) => {
                 let path = Arg::literal(name.trim_start_matches(FILE));
@@ -515,7 +515,7 @@ fn with_gaps(text: &Arg) -> Arg {
     Arg { value: Known::Text(text.text.replace('…', &gap).into()), ..text.clone() }
 }
 
-/// Whether what a file holds is no longer there, or other.
+/// Whether the access changes or removes a file's content.
 fn changes(access: Access) -> bool {
     matches!(
         access,
@@ -532,7 +532,7 @@ fn partly_host(prefix: &str) -> Option<String> {
     rest.contains('/').then(|| host_of(prefix)).flatten()
 }
 
-/// What reading a file gives: not known, tainted when the file is a secret.
+/// The value of reading a file: unknown, tainted when the file is a secret.
 pub(super) fn content_of(call: &Call<'_>, path: Option<&Value>) -> Value {
     let args = path.map(|value| value.args("")).unwrap_or_default();
     let secret = args.iter().any(|arg| arg.known().is_some_and(is_secret_path));
@@ -546,7 +546,7 @@ pub(super) fn content_of(call: &Call<'_>, path: Option<&Value>) -> Value {
     }
 }
 
-/// Stands in front of the path where a value is what a file holds.
+/// The prefix of a value that is the content of a file.
 pub(super) const FILE: &str = "<file>";
 
 /// Reports the code itself, for the guard that judges it by name.

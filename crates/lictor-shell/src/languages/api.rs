@@ -1,13 +1,13 @@
 //! Functions of standard libraries with side effects, by their full names, from `programs/languages/*.yaml`.
 
-/// What a function does with its arguments.
+/// The effect of a function on its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Api {
     /// Deletes a file or an empty directory.
     Delete,
     /// Deletes a tree.
     DeleteTree,
-    /// Deletes, and a tree when the option `recursive` says so.
+    /// Deletes; a tree if the option `recursive` is set.
     DeleteByOption,
     /// Writes a file from the start.
     Write,
@@ -15,9 +15,9 @@ pub(super) enum Api {
     Append,
     /// Cuts a file off.
     Truncate,
-    /// Opens a file; the mode says how.
+    /// Opens a file; the mode determines the access.
     Open,
-    /// Opens a file; constants of the system say how.
+    /// Opens a file; system constants determine the access.
     OpenFlags,
     /// Makes objects of bytes, which may run anything.
     Restore,
@@ -53,7 +53,7 @@ pub(super) enum Api {
     Fetch,
     /// Fetches from a host into a file.
     Download,
-    /// Changes a file in place, when the option `inplace` says so.
+    /// Changes a file in place, if the option `inplace` is set.
     Edit,
     /// Puts a tree into an archive.
     Pack,
@@ -61,8 +61,8 @@ pub(super) enum Api {
     Send,
     /// Runs the first as code of the same language.
     Evaluate,
-    /// Runs the first as code of the same language when it is text; functions that it may be instead are judged where
-    /// they stand.
+    /// Runs the first as code of the same language when it is text; a function argument is judged at its own
+    /// place.
     EvaluateText,
     /// Kills a process.
     Kill,
@@ -94,7 +94,7 @@ pub(super) fn talks(name: &str) -> bool {
     is_of(&PYTHON_NETWORK, name)
 }
 
-/// Whether a name of Python belongs to a library that hands out secrets of others.
+/// Whether a Python name belongs to a library that extracts other people's secrets.
 pub(super) fn reveals(name: &str) -> bool {
     is_of(&PYTHON_SECRETS, name)
 }
@@ -107,22 +107,22 @@ pub(super) fn manages(body: &str) -> Option<&'static str> {
         .find(|library| ["import ", "from "].iter().any(|word| body.contains(&format!("{word}{library}"))))
 }
 
-/// Whether a function of Python gives what is private to whoever sits at the machine.
+/// Whether a Python function reads private data of the machine's user.
 pub(super) fn takes_private(name: &str) -> bool {
     PYTHON_PRIVATE.contains(&name)
 }
 
-/// Whether a function or method keeps what it is given to itself, or hands it back.
+/// Whether a function or method only keeps or returns its arguments.
 pub(super) fn keeps_to_itself(name: &str) -> bool {
     PYTHON_KEEPS.contains(&name) || JAVASCRIPT_KEEPS.contains(&name)
 }
 
-/// Whether a function or method takes a key to prove with, and gives nothing of it away.
+/// Whether a function or method uses a key for authentication without leaking it.
 pub(super) fn proves_with(name: &str) -> bool {
     PYTHON_PROVES.contains(&name) || JAVASCRIPT_PROVES.contains(&name)
 }
 
-/// Whether what a function or method answers says nothing of what it was asked about.
+/// Whether the result of a function or method reveals nothing about its argument.
 pub(super) fn only_asks(name: &str) -> bool {
     PYTHON_ASKS.contains(&name) || JAVASCRIPT_ASKS.contains(&name)
 }

@@ -3,7 +3,7 @@
 /// From here on a single value counts as one that is made to fill memory.
 const TOO_LONG: f64 = 1e9;
 
-/// From here on a loop does not end in anybody's time.
+/// A loop with more rounds practically never ends.
 const TOO_FAR: f64 = 1e8;
 
 /// Pools of processes or threads, by the end of their name.
@@ -59,7 +59,7 @@ pub(super) fn fills_memory(body: &str) -> bool {
     false
 }
 
-/// Numbers that stand side by side as the sizes of an array: `(100000, 100000, 10)`.
+/// Adjacent numbers as the dimensions of an array: `(100000, 100000, 10)`.
 fn product(text: &str) -> (f64, usize) {
     let (mut value, mut length) = number(text);
     while let Some(next) = text.get(length..).and_then(|rest| rest.strip_prefix(", ")) {

@@ -12,7 +12,7 @@ pub(super) fn is_danger(name: &str) -> bool {
         .any(|word| crate::words::DANGEROUS_WORDS.contains(&word))
 }
 
-/// Reports a body that did not parse, when it holds anything that could matter.
+/// Reports a body that did not parse, if it contains anything relevant.
 pub(super) fn judge(body: &str, report: &mut Report) {
     if is_danger(body) {
         report.opaque(OpaqueWhat::Syntax, body);

@@ -16,7 +16,7 @@ const MOST: usize = 50_000;
 /// Most words of one call.
 const MOST_WORDS: usize = 64;
 
-/// What a call does with its arguments.
+/// The effect of a call on its arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Act {
     /// Runs one text by a shell, or several as words.
@@ -25,7 +25,7 @@ enum Act {
     Delete,
 }
 
-/// What a name does, by its last part.
+/// The effect of a name, by its last part.
 fn act(name: &str) -> Option<Act> {
     let last = name.rsplit(['.', ':']).next().unwrap_or(name);
     Some(match last {
@@ -55,7 +55,7 @@ fn act(name: &str) -> Option<Act> {
     })
 }
 
-/// Reports what the calls of a body do. Returns whether a word that runs or destroys is left that no call explains.
+/// Reports what the calls of a body do. Returns whether a dangerous word remains that no call explains.
 pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) -> bool {
     let syntax = Syntax {
         hash_comment: !body.contains("#include"),
@@ -79,7 +79,7 @@ pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) -> bool {
             Token::Command(text) => report.then_shell(&Arg::literal(text), &[], call.program),
             Token::Word(name) => {
                 let explained = match act(name) {
-                    // `"rm -rf x".execute()`, `File("x").deleteRecursively()`: the text stands in front.
+                    // `"rm -rf x".execute()`, `File("x").deleteRecursively()`: the text comes before.
                     _ if matches!(
                         name.rsplit('.').next(),
                         Some("execute" | "deleteRecursively" | "deleteSync" | "deleteDir" | "bang")
@@ -136,7 +136,7 @@ fn is_printed(before: &[Token]) -> bool {
     })
 }
 
-/// The text that stands in front of a call. The parts of a path are put together: `File("~", "x").deleteDir()`.
+/// The text before a call. The parts of a path are joined: `File("~", "x").deleteDir()`.
 fn in_front(before: &[Token], name: &str) -> Option<String> {
     let parts: Vec<&str> = before.iter().rev().take(6).filter_map(text).collect();
     let nearest = parts.first()?;
@@ -157,7 +157,7 @@ fn text(token: &Token) -> Option<&str> {
     }
 }
 
-/// Names that stand for a text: `h, _ := "~"`, `let h = "~"`, `d := filepath.Join(h, "x")`. The last text counts.
+/// Names bound to a text: `h, _ := "~"`, `let h = "~"`, `d := filepath.Join(h, "x")`. The last text counts.
 fn named(all: &[Token]) -> BTreeMap<&str, String> {
     let mut named: BTreeMap<&str, String> = BTreeMap::new();
     for (at, token) in all.iter().enumerate() {
@@ -188,7 +188,7 @@ fn named(all: &[Token]) -> BTreeMap<&str, String> {
     named
 }
 
-/// Texts among the tokens of a call, with what names stand for put in their place and parts of paths put together.
+/// Texts among the tokens of a call, with names replaced by their values and parts of paths joined.
 struct Texts<'t> {
     named: &'t BTreeMap<&'t str, String>,
     found: Vec<String>,
@@ -197,7 +197,7 @@ struct Texts<'t> {
 }
 
 impl Texts<'_> {
-    /// Takes a token. Says whether it is a word that stands for nothing known.
+    /// Adds a token. Returns whether it is an unknown word.
     fn take(&mut self, token: &Token, before: Option<&[Token]>) -> bool {
         let adds = matches!(before, Some([.., Token::Sign('+')]));
         // `getHomeDir() / "x"`
@@ -244,7 +244,7 @@ impl Texts<'_> {
     }
 }
 
-/// Takes the literal arguments of a call. `false` when what it does cannot be told from them.
+/// Performs a call with its literal arguments. `false` when its effect cannot be determined from them.
 fn perform(
     act: Act,
     name: &str,

@@ -48,8 +48,7 @@ pub(super) fn judge(body: &str, report: &mut Report) {
     }
 }
 
-/// Whether the condition of a loop makes a process, however it goes on: the parent sees the number of its child, which is
-/// true, and goes on.
+/// Whether the condition of a loop forks: the parent gets the child's pid, which is true, so the loop continues.
 fn forks_in_condition(code: &str) -> bool {
     ["while", "until"].iter().flat_map(|word| code.split(word).skip(1)).any(|rest| {
         let condition = rest.split([':', '{', ';', '\n']).next().unwrap_or_default();
@@ -57,12 +56,12 @@ fn forks_in_condition(code: &str) -> bool {
     })
 }
 
-/// How values get longer in every round.
+/// Operations that make values longer in every round.
 const GROWS: &[&str] = &[
     ".append(", ".extend(", ".push(", "+=[", "*=2", ".add(", "<<*", ".=", "++]=", "[#", "<<Buffer",
     ".concat(",
 ];
-/// Who can ask another machine; queues and dictionaries have functions of the same names.
+/// Names of network clients; queues and dictionaries have functions of the same names.
 const CLIENTS: &[&str] = &["socket", "Session(", "aiohttp", "httpx", "http.client", "Net::HTTP"];
 const CALLS: &[&str] = &[".get(", ".post(", ".connect(", ".request("];
 
@@ -79,7 +78,7 @@ fn doubles(code: &str) -> bool {
     doubled || code.contains("]=") && code.contains("+=1")
 }
 
-/// Whether a word stands in code as one.
+/// Whether code contains this as a whole word.
 fn has_word(body: &str, word: &str) -> bool {
     body.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|found| found == word)
 }
@@ -109,13 +108,13 @@ fn kills_at_random(body: &str) -> bool {
     listed && (has(&CHANCE) || has(&VITAL) || !chooses && body.contains("for "))
 }
 
-/// What makes them wait or end.
+/// Words that make loops wait or end.
 const WAITS: [&str; 6] = ["wait", "accept", "exit", "break", "sleep", "return"];
-/// What may make them wait or end.
+/// Words that may make loops wait or end.
 const CHOOSES: &[&str] =
     &["if", ".read", "readline", "recv", "input(", "join(", ".get(", "poll", "communicate", "next("];
 
-/// Code without blanks and without what stands in quotes.
+/// Code without blanks and quoted text.
 fn without_quotes(body: &str) -> String {
     let mut code = String::with_capacity(body.len());
     let mut quote = None;
@@ -131,7 +130,7 @@ fn without_quotes(body: &str) -> String {
     code
 }
 
-/// Whether a body connects to another machine and starts a shell: one that nobody here types into.
+/// Whether a body is a reverse shell: it connects to another machine and starts a shell.
 fn gives_shell_away(body: &str) -> bool {
     crate::words::CODE_CONNECTS.iter().any(|word| body.contains(word))
         && crate::words::CODE_SHELLS.iter().any(|word| body.contains(word))

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::value::Value;
 use crate::operand::Taint;
 
-/// How often the code is gone through before it is judged.
+/// The number of passes before the code is judged.
 const PASSES: usize = 3;
 /// How many different calls of one function are kept.
 const CALLS: usize = 64;
@@ -18,14 +18,14 @@ const CALLS: usize = 64;
 /// Positional and keyword arguments of one call.
 pub(super) type Arguments = (Vec<Value>, Vec<(String, Value)>);
 
-/// What is noted of functions.
+/// Recorded data of functions.
 #[derive(Debug, Default, PartialEq)]
 struct Noted {
-    /// What they are called with.
+    /// Their call arguments.
     calls: BTreeMap<String, Vec<Arguments>>,
     /// What they return.
     returned: BTreeMap<String, Vec<Value>>,
-    /// Those that are given to something else, which may call them with anything.
+    /// Functions passed as values, which may be called with anything.
     handed: BTreeSet<String>,
 }
 
@@ -85,7 +85,7 @@ impl Functions {
         }
     }
 
-    /// A function is given to something else.
+    /// Records that a function is passed as a value.
     pub(super) fn hand_on(&mut self, name: &str) {
         self.noted.handed.insert(name.to_owned());
     }
@@ -99,7 +99,7 @@ impl Functions {
         }
     }
 
-    /// What a parameter stands for. Nothing, where the function is not called here.
+    /// The value of a parameter. `None` if the function is not called here.
     pub(super) fn parameter(
         &self,
         function: &str,
@@ -120,7 +120,7 @@ impl Functions {
         Some(Value::one_of(values))
     }
 
-    /// What a parameter stands for that takes all further arguments.
+    /// The value of a rest parameter.
     pub(super) fn rest(&self, function: &str, at: usize) -> Option<Value> {
         let calls = self.known.calls.get(function)?;
         let mut values: Vec<Value> = calls
@@ -133,7 +133,7 @@ impl Functions {
         Some(Value::one_of(values))
     }
 
-    /// What a call of a function gives; what is not known of it carries on what it was given.
+    /// The result of a call; an unknown result carries the taint of its arguments.
     pub(super) fn result(&self, function: &str, given: Taint) -> Option<Value> {
         let values = self.known.returned.get(function)?;
         let given = Taint { network: false, decoded: false, ..given };

@@ -12,13 +12,13 @@ use crate::operand::{Arg, Found};
 use crate::programs::mentions;
 use crate::reading::{Done, Mention};
 
-/// How many lines of an input are taken for names.
+/// How many lines of an input are treated as names.
 const MOST: usize = 64;
 
-/// Options of interpreters behind which code stands, by their last letter.
+/// Interpreter options that take code, by their last letter.
 const CODE_LETTERS: [char; 7] = ['c', 'e', 'E', 'r', 'R', 'p', 'B'];
 
-/// The words behind the code: what `sys.argv[1:]`, `@ARGV` and their like hold.
+/// The words after the code: the values of `sys.argv[1:]`, `@ARGV` and similar.
 pub(super) fn words<'a>(call: &Call<'a>) -> &'a [Arg] {
     let holds_code = |arg: &Arg| {
         let word = arg.known().unwrap_or_default();
@@ -47,7 +47,7 @@ pub(super) fn words<'a>(call: &Call<'a>) -> &'a [Arg] {
     }
 }
 
-/// Where the program of awk stands.
+/// The position of awk's program.
 fn first_operand(args: &[Arg]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = args.get(at).map(|arg| arg.known().unwrap_or_default()) {
@@ -60,7 +60,7 @@ fn first_operand(args: &[Arg]) -> Option<usize> {
     None
 }
 
-/// The list of words that code is given, behind `front` of its interpreter's own.
+/// The argument list of code, after `front` values of its interpreter.
 pub(super) fn list(call: &Call<'_>, front: &[&str]) -> Value {
     let own = front.iter().map(Value::text);
     Value::List(own.chain(words(call).iter().cloned().map(Value::Text)).collect())
@@ -70,7 +70,7 @@ fn mention(call: &Call<'_>, path: &str) -> Mention {
     Mention { done: Done::Changed, ..mentions::mention(call, path, false) }
 }
 
-/// Code that changes files whose names it makes itself: every name that is given to it may be one of them.
+/// Code that changes files with computed names: every name in its input may be one of them.
 pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) {
     let Some(access) = report.computed.take() else { return };
     for word in words(call).iter().filter_map(Arg::known).filter(|word| mentions::is_path(word)).take(MOST) {

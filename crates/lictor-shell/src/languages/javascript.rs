@@ -315,7 +315,7 @@ impl Script<'_, '_> {
         }
     }
 
-    /// `import("fs").then(fs => …)`, `["a", "b"].forEach(x => …)`: the parameter is what the receiver holds.
+    /// `import("fs").then(fs => …)`, `["a", "b"].forEach(x => …)`: the parameter gets the receiver's value.
     fn bind_callback(&mut self, callback: Node<'_>) {
         let call =
             callback.parent().filter(|parent| parent.kind() == "arguments").and_then(|list| list.parent());

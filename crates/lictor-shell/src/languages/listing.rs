@@ -2,7 +2,7 @@
 
 use crate::operand::Listed;
 
-/// How languages go through a tree, up to the place of its root.
+/// The syntax of tree walks, up to the position of the root.
 const WALKS: [(&str, Listed); 9] = [
     ("os.walk(", Listed::All),
     ("os.fwalk(", Listed::All),
@@ -15,7 +15,7 @@ const WALKS: [(&str, Listed); 9] = [
     ("walk(", Listed::All),
 ];
 
-/// Commands whose lines are names of files, and walks that name their root behind what they do.
+/// Commands that print file names, and walks that name their root last.
 const COMMANDS: [(&str, Listed); 4] = [
     ("ls-files", Listed::Tracked { all: true }),
     ("find(sub", Listed::All),
@@ -35,7 +35,7 @@ pub(super) fn of(body: &str) -> Vec<(String, Listed)> {
                 Some(')') => Some("."),
                 _ => None,
             };
-            // The root of a walk that calls itself stands where it is called first.
+            // The root of a recursive walk is the argument of its first call.
             let root = root.or_else(|| {
                 (call.starts_with("readdir") && recurs(body)).then(|| given_root(body)).flatten()
             });
@@ -73,7 +73,7 @@ fn given_root(body: &str) -> Option<&str> {
     open.iter().any(|root| body.contains(root)).then_some(".")
 }
 
-/// Patterns for the names that code picks by what is written beside its tests; all of them where it tests nothing.
+/// Patterns for the names that code selects, from its tests; all names if there is no test.
 fn picked(body: &str) -> Vec<String> {
     const TESTS: [(&str, &str, &str); 14] = [
         (".endswith(", "*", ""),

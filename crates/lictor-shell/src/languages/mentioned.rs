@@ -9,15 +9,15 @@ use crate::programs::is_secret_path;
 
 /// Most paths of one body.
 const MOST: usize = 64;
-/// How far around a path a word that writes is looked for.
+/// The distance around a path within which a write is searched.
 const NEAR: usize = 48;
-/// How these languages say that something is written, without capitals.
+/// Words for writes in these languages, in lower case.
 const WRITES: [&str; 14] = [
     "write", "output", "append", "\"w\"", "'w'", "\"a\"", " w]", " a]", "save", "dump", "copy", "cp(",
     "sink(", ">",
 ];
 
-/// Classes of Java that are made to write, whatever name they get in the code.
+/// Java classes for writing, whatever their variable is called.
 const WRITERS: [&str; 4] = ["FileWriter", "FileOutputStream", "PrintWriter", "Files.write"];
 
 /// Reports what is done with the paths that a body names.
@@ -32,7 +32,7 @@ pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Reports secrets that a body names: as paths, or by a name in quotes that says it (`".env"`).
+/// Reports secrets that a body names: as paths, or by a quoted name (`".env"`).
 pub(super) fn secrets(body: &str, call: &Call<'_>, report: &mut Report) {
     let named = body.split(['"', '\'']).skip(1).step_by(2).filter(|text| !text.contains(['/', ' ', '\n']));
     let named = named.filter(|text| crate::programs::is_environment_path(text) && is_secret_path(text));
@@ -42,7 +42,7 @@ pub(super) fn secrets(body: &str, call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Whether the statement around a path has a word that writes.
+/// Whether the statement around a path contains a write.
 fn writes_near(body: &str, at: usize, length: usize) -> bool {
     let from = (at.saturating_sub(NEAR)..=at).find(|at| body.is_char_boundary(*at)).unwrap_or(at);
     let end = at.saturating_add(length).saturating_add(NEAR).min(body.len());
@@ -55,13 +55,13 @@ fn writes_near(body: &str, at: usize, length: usize) -> bool {
     WRITES.iter().any(|word| statement.contains(word))
 }
 
-/// Words that are absolute paths or lie in a home directory, with where they stand.
+/// Words that are absolute or home-relative paths, with their offsets.
 fn paths(body: &str) -> impl Iterator<Item = (usize, &str)> {
     let ends = |letter: char| letter.is_whitespace() || "\"'`()[]{}<>,;|=".contains(letter);
     let mut at = 0;
     body.split(ends).filter_map(move |word| {
         let start = at;
-        // What parts words here is one byte, or a blank that may be longer.
+        // A separator here is one byte, or white space.
         let behind = body.get(start + word.len()..).and_then(|rest| rest.chars().next());
         at = start + word.len() + behind.map_or(0, char::len_utf8);
         let absolute = word.starts_with('/') && !word.starts_with("//") || word.starts_with("~/");

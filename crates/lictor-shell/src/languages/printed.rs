@@ -21,7 +21,7 @@ pub(super) fn prints_secret_variable(node: Node<'_>, body: &str, call: &Call<'_>
         .any(|argument| variable(argument, body, 0).is_some_and(|name| is_secret(name, body, call)))
 }
 
-/// Some interpreters show the value of what they are given.
+/// Some interpreters print the value of an expression.
 pub(super) fn shows_value(call: &Call<'_>) -> bool {
     call.args.iter().filter_map(Arg::known).any(|word| {
         word == "--print" || word.starts_with('-') && !word.starts_with("--") && word.contains('p')

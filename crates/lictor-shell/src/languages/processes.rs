@@ -6,10 +6,10 @@ use lictor_core::facts::{GuardOff, OpaqueWhat};
 use crate::call::Report;
 use crate::programs::GUARD;
 
-/// How processes of others are found.
+/// Functions that find other processes.
 const FINDS: [&str; 7] = ["process_iter", "pgrep", "pidof", "psutil.pids", "ps aux", "/proc", "ps-list"];
 
-/// How code names what started it.
+/// Names of the parent process.
 const PARENTS: [&str; 3] = ["ppid", ".parent()", ".parents()"];
 
 pub(super) fn judge(body: &str, report: &mut Report) {

@@ -30,11 +30,11 @@ struct Python<'a, 'b> {
     connected: bool,
     /// Standard input and output were put on another descriptor, or a terminal was made.
     redirected: bool,
-    /// Files that hold something from the network.
+    /// Files with content from the network.
     fetched: Vec<String>,
 }
 
-/// What stands at one place of each pair that a loop goes through.
+/// One component of each pair that a loop iterates over.
 fn part_of(value: &Value, at: usize) -> Value {
     let Value::Any(values) = value else { return Value::Unknown(value.taint()) };
     let parts = values.iter().map(|value| value.elements().and_then(|parts| parts.get(at)).cloned());
@@ -112,7 +112,7 @@ impl Code for Python<'_, '_> {
                 }
             }
             "identifier" => self.mention(node),
-            // The body of a comprehension stands in front of what it loops over.
+            // The body of a comprehension precedes its loop.
             "list_comprehension"
             | "generator_expression"
             | "set_comprehension"
@@ -321,7 +321,7 @@ impl Python<'_, '_> {
         }
     }
 
-    /// What becomes of data: it goes into what a method is called on, to another machine, or into a file that is run.
+    /// Tracks data flow: into the receiver of a method, to another machine, or into a file that is run.
     fn follow(&mut self, node: Node<'_>, report: &mut Report) {
         let Some(function) = node.child_by_field_name("function") else { return };
         let (positional, named) = self.arguments(node, 0);
@@ -371,7 +371,7 @@ impl Python<'_, '_> {
         }
     }
 
-    /// Remembers that a variable holds a `Path`.
+    /// Records that a variable is a `Path`.
     fn mark_path(&mut self, left: Node<'_>, right: Node<'_>) {
         let text = self.text(right);
         let made = ["Path(", "Path.home(", "Path.cwd(", ".glob(", ".rglob(", ".iterdir("];

@@ -30,7 +30,7 @@ fn syntax(language: &str) -> Syntax {
     }
 }
 
-/// Longer ways to say where the home directory is, and the usual one.
+/// Longer spellings of the home directory, and the usual one.
 const HOMES: [(&str, &str); 7] = [
     ("Etc.getpwuid.dir", "Dir.home"),
     ("File::HomeDir->my_home", "$ENV{HOME}"),
@@ -240,7 +240,7 @@ impl Reader<'_, '_> {
                     && !matches!(self.language, "ruby" | "awk")
                     || matches!(rest.get(1), Some(Token::Sign('=')));
                 let is_definition = matches!(before, Some(Token::Word(word)) if matches!(word.as_str(), "sub" | "def" | "function"));
-                // `$f($x)` of PHP calls the function whose name the variable holds.
+                // `$f($x)` of PHP calls the function named by the variable.
                 let held = self
                     .variables
                     .get(name)
@@ -300,7 +300,7 @@ impl Reader<'_, '_> {
         true
     }
 
-    /// `unlink` of `$_`: of each name in the list around it or behind it, or of each that a walk comes by.
+    /// `unlink` of `$_`: of each name in the surrounding or following list, or of each name in a walk.
     fn implied(&self, rest: &[Token], call: &Call<'_>, report: &mut Report) {
         let behind = rest.iter().enumerate().find_map(|(at, token)| match token {
             Token::Word(word) if matches!(word.as_str(), "glob" | "readdir") => {

@@ -9,7 +9,7 @@ pub(crate) enum Step {
     Read(String),
     /// `e command`; empty when the pattern space is run (`s///e`).
     Run(String),
-    /// `d` on every line, or what comes to the same.
+    /// `d` on every line, or an equivalent.
     DeleteAll,
 }
 
@@ -131,7 +131,7 @@ fn skip_address(text: &str) -> (bool, &str) {
     (!everything || negated, rest)
 }
 
-/// Whether a pattern fits every line that holds anything.
+/// Whether a pattern matches every line that is not empty.
 fn is_any(pattern: &str) -> bool {
     matches!(pattern, "." | ".*" | "^" | "^.*" | "^.*$" | ".*$" | "^." | "$")
 }

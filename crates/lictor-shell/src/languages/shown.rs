@@ -12,15 +12,15 @@ use tree_sitter::{Node, Tree};
 use super::api;
 use super::tree::{self, DEPTH};
 
-/// How often the code is gone through until nothing new is found.
+/// The maximum number of passes.
 const PASSES: usize = 4;
 
-/// Where programs have their variables.
+/// The environment objects.
 const ENVIRONMENTS: [&str; 2] = ["process.env", "os.environ"];
 
 struct Shown<'a> {
     body: &'a str,
-    /// Names of what holds something of the secret.
+    /// The tainted names.
     holders: BTreeSet<String>,
     functions: BTreeSet<String>,
     out: bool,
@@ -105,9 +105,9 @@ impl Shown<'_> {
         }
     }
 
-    /// The names that an assignment sets hold the secret; of pairs the first names something.
+    /// Taints the names that an assignment sets; of pairs the first is only a key.
     fn bind(&mut self, target: Node<'_>, pairs: bool) {
-        // The environment holds it then, not everything else that goes by the same first name.
+        // Only the environment is tainted, not other properties of the same object.
         if ENVIRONMENTS.contains(&self.text(target)) {
             let name = self.text(target).to_owned();
             self.holders.insert(name);
@@ -171,7 +171,7 @@ impl Shown<'_> {
         let arguments = node.child_by_field_name("arguments");
         let on_holder = object.is_some_and(|object| self.holds(object, 0));
         let given = arguments.is_some_and(|arguments| self.holds_below(arguments, 0));
-        // What a function of the code, or one that is given to another one, is called with.
+        // Arguments of a function of the code, or of one that is passed as a value.
         if let Some(arguments) = arguments.filter(|_| (on_holder || given) && !api::proves_with(&name)) {
             for each in tree::children(arguments, 16) {
                 self.bind_parameters(each, object);
@@ -228,7 +228,7 @@ impl Shown<'_> {
         self.out |= !back;
     }
 
-    /// The parameters of a function that stands among the arguments of a call.
+    /// Taints the parameters of a function among the arguments of a call.
     fn bind_parameters(&mut self, function: Node<'_>, object: Option<Node<'_>>) {
         if !matches!(function.kind(), "arrow_function" | "function_expression" | "lambda") {
             return;
@@ -247,7 +247,7 @@ impl Shown<'_> {
         }
     }
 
-    /// A function of the code is given the secret: each of its parameters may hold it.
+    /// A function of the code gets the secret: all its parameters are tainted.
     fn hand_to(&mut self, name: &str, call: Node<'_>) {
         let mut root = call;
         while let Some(parent) = root.parent() {
@@ -289,7 +289,7 @@ impl Shown<'_> {
         tree::children(node, 256).into_iter().any(|child| self.holds(child, depth + 1))
     }
 
-    /// Whether the value of an expression holds anything of the secret.
+    /// Whether an expression is tainted.
     fn holds(&self, node: Node<'_>, depth: usize) -> bool {
         if depth > DEPTH {
             return true;
@@ -325,7 +325,7 @@ impl Shown<'_> {
                 })
             }
             "call" | "call_expression" | "new_expression" => self.result_holds(node, depth),
-            // What a loop inside goes through is bound where it stands.
+            // The iterable of an inner loop is bound at its place.
             "list_comprehension"
             | "generator_expression"
             | "set_comprehension"
@@ -366,7 +366,7 @@ impl Shown<'_> {
         {
             return false;
         }
-        // What each element is turned into.
+        // The mapping of each element.
         if let Some(each) = first.filter(|each| {
             matches!(name.as_str(), "map" | "flatMap") && matches!(each.kind(), "arrow_function" | "lambda")
         }) && let Some(body) = each.child_by_field_name("body")

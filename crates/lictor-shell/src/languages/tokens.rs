@@ -5,7 +5,7 @@
 pub(super) enum Token {
     /// A name, with sigil (`$x`) and dots or colons inside (`FileUtils.rm_rf`, `File::Path::rmtree`).
     Word(String),
-    /// A string. The flag says whether variables in it would be filled in.
+    /// A string. The flag is whether variables in it are interpolated.
     Text(String, bool),
     /// Text that is run by a shell: backticks, `qx()`, `%x()`.
     Command(String),
@@ -66,7 +66,7 @@ fn word(first: char, letters: &mut Letters<'_>, syntax: Syntax) -> Token {
     if !quotes {
         return Token::Word(word);
     }
-    // A delimiter may stand apart: `qx {…}`.
+    // A delimiter may be separated: `qx {…}`.
     let mut ahead = letters.clone();
     while ahead.next_if(|letter| *letter == ' ').is_some() {}
     if ahead.peek().is_some_and(|open| "{([</|!".contains(*open)) {

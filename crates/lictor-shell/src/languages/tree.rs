@@ -26,7 +26,7 @@ pub(super) fn text<'a>(node: Node<'_>, body: &'a str) -> &'a str {
     body.get(node.byte_range()).unwrap_or_default()
 }
 
-/// Visits all nodes in the order they are written, without recursion. Stops when `visit` says so.
+/// Visits all nodes in the order they are written, without recursion. Stops when `visit` returns false.
 pub(super) fn walk<'t>(tree: &'t Tree, mut visit: impl FnMut(Node<'t>) -> bool) {
     let mut cursor = tree.walk();
     loop {
@@ -49,7 +49,7 @@ pub(super) fn walk<'t>(tree: &'t Tree, mut visit: impl FnMut(Node<'t>) -> bool) 
 
 /// Code that is judged node by node.
 pub(super) trait Code {
-    /// Words one of which stands in code that has functions of its own.
+    /// Keywords, one of which occurs in code that defines functions.
     const FUNCTIONS: &'static [&'static str];
 
     /// Judges one node.
@@ -61,7 +61,7 @@ pub(super) trait Code {
     /// The functions of the code itself.
     fn functions(&mut self) -> &mut Functions;
 
-    /// Forgets what was worked out, but for what functions are called with.
+    /// Clears the analysis, except for the recorded calls of functions.
     fn forget(&mut self);
 
     /// Judges all of it.
@@ -98,7 +98,7 @@ pub(super) trait Code {
     }
 }
 
-/// What a body mentions, without judging it: `note` is given every node.
+/// What a body mentions, without judging it: `note` is called with every node.
 pub(super) fn scan(
     language: &Language,
     body: &str,

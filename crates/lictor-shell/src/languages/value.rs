@@ -95,7 +95,7 @@ impl Value {
         }
     }
 
-    /// The words this stands for when it is used as one operand.
+    /// The words of this value as one operand.
     pub(super) fn args(&self, text: &str) -> Vec<Arg> {
         match self {
             Self::Text(arg) => vec![arg.clone()],
@@ -156,7 +156,7 @@ impl Value {
         }
     }
 
-    /// A text without its pattern: what stands in front of it is known.
+    /// A text without its pattern: the prefix is known.
     fn opened(self) -> Self {
         match self {
             Self::Text(arg) if arg.glob => {
@@ -295,7 +295,7 @@ struct Narrowed {
 struct Frame {
     /// Where the body ends.
     end: usize,
-    /// What its variables stood for outside.
+    /// The outer values of its variables.
     outside: BTreeMap<String, Option<Value>>,
     /// Names that are not its own.
     shared: Vec<String>,
@@ -339,7 +339,7 @@ impl Scope {
         }
     }
 
-    /// Sets each name to what stands at its place in the value: `a, b = pair`.
+    /// Sets each name to the element at its index: `a, b = pair`.
     pub(super) fn set_elements<'n>(&mut self, names: impl Iterator<Item = &'n str>, value: &Value) {
         for (at, name) in names.enumerate() {
             let part = value.elements().and_then(|values| values.get(at)).cloned();

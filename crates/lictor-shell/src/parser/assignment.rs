@@ -3,7 +3,7 @@
 use super::{Parser, name_prefix};
 use crate::ast::{Assigned, Assignment, Changes, Part, Simple, Word};
 
-/// Longest subscript of an assignment. What is longer is read as a word.
+/// Longest subscript of an assignment. A longer one is parsed as a word.
 const LONGEST_SUBSCRIPT: usize = 128;
 
 impl Parser<'_> {
@@ -108,7 +108,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads something and says what it may change.
+    /// Parses something and returns what it may change.
     pub(super) fn tracked<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> (T, Changes) {
         let (names, moves) = (self.assigned.len(), self.moves);
         let result = read(self);

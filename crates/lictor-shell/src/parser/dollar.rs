@@ -10,7 +10,7 @@ use crate::ast::{Operation, Parameter, Part, ReplacePlace, Script, Subscript};
 const LONGEST_TEMPLATE: usize = 512;
 
 impl Parser<'_> {
-    /// An expansion. `quoted` when it stands in double quotes or a here-document.
+    /// An expansion. `quoted` when it is in double quotes or a here-document.
     pub(super) fn dollar(&mut self, parts: &mut Parts, quoted: bool) {
         match self.peek_at(1) {
             Some(b'(') if self.peek_at(2) == Some(b'(') && self.arithmetic_closes(self.at + 3) => {
@@ -33,7 +33,7 @@ impl Parser<'_> {
                 let length = self.template().unwrap_or_default();
                 let inside = self.slice(self.at + 3, (self.at + length).saturating_sub(2)).trim();
                 self.at += length;
-                // Directories that a workflow is given.
+                // Directories of a workflow.
                 parts.push(match inside {
                     "runner.temp" => Part::Literal("/tmp/runner".to_owned()),
                     "github.workspace" => Part::Literal(".".to_owned()),
@@ -72,7 +72,8 @@ impl Parser<'_> {
         }
     }
 
-    /// How long the `${{ … }}` is that starts here. A shell refuses it; who runs the text fills it in before.
+    /// How long the `${{ … }}` is that starts here. A shell refuses it; the workflow runner substitutes it
+    /// before.
     fn template(&self) -> Option<usize> {
         let inside = self.rest().strip_prefix(b"${{")?;
         let inside = inside.get(..inside.len().min(LONGEST_TEMPLATE))?;
@@ -129,7 +130,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `` `…` ``: unescaped once, then read as text of its own.
+    /// `` `…` ``: unescaped once, then parsed as a separate text.
     pub(super) fn backquoted(&mut self, parts: &mut Parts, quoted: bool) {
         self.at += 1;
         let mut inner = String::new();

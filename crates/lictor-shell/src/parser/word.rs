@@ -20,7 +20,7 @@ pub(super) enum Within {
     Arithmetic,
     /// Behind `$[`, or a subscript: up to `]`.
     Brackets,
-    /// The word of `${x:-word}`: up to `}`; `quoted` when the expansion stands in double quotes.
+    /// The word of `${x:-word}`: up to `}`; `quoted` when the expansion is in double quotes.
     Braces { quoted: bool },
     /// The pattern of `${x/pattern/with}`: up to `/` or `}`.
     Pattern { quoted: bool },
@@ -194,8 +194,8 @@ impl Parser<'_> {
             && matches!(parts.list.last(), Some(Part::Literal(_)))
     }
 
-    /// Length of a `(group)` in the middle of a path, as web frameworks name folders and zsh writes patterns. Other
-    /// shells refuse the line, so that nothing else can be meant.
+    /// Length of a `(group)` in the middle of a path, as web frameworks name folders and zsh writes patterns.
+    /// Other shells refuse the line, so it has no other meaning.
     fn path_group(&self, start: usize) -> usize {
         let before = self.bytes.get(start..self.at).unwrap_or_default();
         let path = before.contains(&b'/') || before.iter().any(|byte| matches!(byte, b'*' | b'?'));
@@ -270,7 +270,7 @@ impl Parser<'_> {
         parts.push(Part::Double(inner));
     }
 
-    /// Parts up to whatever ends them in their surroundings.
+    /// Parts up to their terminator in this context.
     pub(super) fn parts(&mut self, within: Within) -> Vec<Part> {
         let open = self.at.saturating_sub(1);
         let mut parts = Parts::default();
@@ -409,7 +409,7 @@ impl Parser<'_> {
 
 /// The text as written, cut at a reasonable length.
 pub(crate) fn shorten(text: &str) -> String {
-    // What stands for something unknown is not for people to see.
+    // The placeholder for unknown text is not shown to people.
     if text.len() > GAP.len() && text.contains(GAP) {
         let shown = text.replace(&format!("${{{GAP}}}"), "…");
         return shown.chars().take(WRITTEN).collect();

@@ -8,7 +8,7 @@ use super::secrets;
 use crate::call::{Call, Report, Stdin};
 use crate::operand::{Arg, Incoming, Known, Source};
 
-/// How many folders in front of a member's name a pattern that renames members is taken to drop.
+/// How many leading folders a renaming pattern is assumed to drop.
 const DEEPEST_RENAMED: usize = 3;
 
 pub(crate) fn zip(call: &Call<'_>, report: &mut Report) {
@@ -19,7 +19,7 @@ pub(crate) fn zip(call: &Call<'_>, report: &mut Report) {
     if options.has(&["@", "names-stdin"]) {
         listed(call, report, Some(&Arg::literal("-")));
     }
-    // Behind `-x` stands what is left out, however many.
+    // All words after `-x` are excluded.
     let left_out = call.args.iter().skip_while(|arg| !matches!(arg.known(), Some("-x" | "--exclude")));
     let left_out: Vec<&Arg> = left_out.skip(1).collect();
     for file in options.from(1).iter().filter(|file| !left_out.contains(file)) {
@@ -68,7 +68,7 @@ fn jar_creates(call: &Call<'_>, report: &mut Report) -> bool {
     for archive in options.values(&["file"]) {
         report.file(call, Access::Write, archive, false);
     }
-    // `-C DIR .`: what stands behind it lies there.
+    // `-C DIR .`: later words are relative to it.
     let here = |file: &&Arg| !options.has(&["C"]) || file.known() != Some(".");
     options.operands.iter().filter(here).for_each(|file| secrets::read(call, report, file, true));
     options.values(&["C", "dir"]).for_each(|tree| secrets::read(call, report, tree, true));
@@ -103,7 +103,7 @@ pub(crate) fn ar(call: &Call<'_>, report: &mut Report) {
 pub(crate) fn cpio(call: &Call<'_>, report: &mut Report) {
     let options = super::parsed(call);
     if options.has(&["o", "create", "p", "pass-through"]) {
-        // What goes into the archive is named on standard input.
+        // The members are named on standard input.
         report.lists.extend(call.source.cloned());
         named_on_input(call).iter().for_each(|file| secrets::read(call, report, file, false));
     }
@@ -122,7 +122,7 @@ pub(crate) fn cpio(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// What comes out of a packed file bears its name without the last ending.
+/// The unpacked file has the name without the last extension.
 pub(crate) fn without_ending(call: &Call<'_>, report: &mut Report, files: &[Arg]) {
     for file in files.iter().filter(|file| !file.prefix().starts_with('-')) {
         let plain = file.known().and_then(|path| path.rsplit_once('.')).map(|(plain, _)| Arg::literal(plain));
@@ -132,7 +132,7 @@ pub(crate) fn without_ending(call: &Call<'_>, report: &mut Report, files: &[Arg]
     }
 }
 
-/// `gpg x.gpg`, `gpg --decrypt-files x.gpg`: without another command it unpacks what it is given.
+/// `gpg x.gpg`, `gpg --decrypt-files x.gpg`: without another command it unpacks its operands.
 pub(crate) fn unsealed(call: &Call<'_>, report: &mut Report) {
     const NO_COMMAND: [&str; 12] = [
         "yes",
@@ -244,7 +244,7 @@ pub(crate) fn tar(call: &Call<'_>, report: &mut Report) {
                 report.packed.extend(file.known().map(|path| {
                     let whole = matches!(path.rsplit('/').next(), Some("." | ".."));
                     let path = crate::paths::key(call.cwd, path);
-                    // All that a directory holds, and not the directory.
+                    // The contents of a directory, not the directory itself.
                     if whole { format!("{path}/.") } else { path }
                 }));
             }
@@ -307,7 +307,7 @@ fn named_on_input(call: &Call<'_>) -> Vec<Arg> {
     }
 }
 
-/// What goes in is named in a file, or on the input.
+/// The members are named in a file, or on the input.
 fn listed(call: &Call<'_>, report: &mut Report, list: Option<&Arg>) {
     let from_input = list.is_some_and(|list| list.known() == Some("-"));
     if from_input {
@@ -321,7 +321,7 @@ pub(crate) fn seven_zip(call: &Call<'_>, report: &mut Report) {
     let Some(mode) = call.args.first().and_then(Arg::known) else { return };
     let deletes = call.args.iter().any(|arg| arg.known() == Some("-sdel"));
     let operands: Vec<&Arg> = call.args.iter().skip(1).filter(|arg| !arg.prefix().starts_with('-')).collect();
-    // `-an`: there is no archive among the words, it comes or goes by the stream.
+    // `-an`: there is no archive among the words; it is on a standard stream.
     let unnamed = call.args.iter().any(|arg| arg.known() == Some("-an"));
     let skip = usize::from(!unnamed);
     match mode {
@@ -374,7 +374,7 @@ pub(crate) fn rsync(call: &Call<'_>, report: &mut Report) {
         return;
     };
     let target = remote(destination);
-    // Files that have not changed become other names of those there.
+    // Unchanged files become hard links to the existing ones.
     for linked in options.values(&["link-dest"]).filter(|_| target.is_none()) {
         super::files::another_name(call, report, linked, destination);
     }
@@ -496,7 +496,7 @@ fn unpack(call: &Call<'_>, report: &mut Report, options: &Options) {
     report.arrives(call, Access::Modify, &target, true, incoming);
 }
 
-/// What `cpio -p` copies is named on its standard input.
+/// `cpio -p` reads the names of files to copy from standard input.
 fn passed_through(call: &Call<'_>, sources: &[Arg], linked: bool) -> Incoming {
     let named: Vec<Arg> = match call.stdin {
         _ if !sources.is_empty() => sources.to_vec(),
@@ -514,7 +514,7 @@ fn passed_through(call: &Call<'_>, sources: &[Arg], linked: bool) -> Incoming {
     }
 }
 
-/// Programs that unpack whatever they are given: the archive is their first word.
+/// Programs that unpack their first word.
 pub(crate) fn unpack_by_other(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere(
         if call.program == "ark" { "oD" } else { "dDXW" },

@@ -12,7 +12,7 @@ pub(crate) fn kubectl(call: &Call<'_>, report: &mut Report) {
     described::judge_as("kubectl", call.args, call, report);
 }
 
-/// `kubectl cp`: a secret of ours that goes into a pod is sent; what comes from there is written.
+/// `kubectl cp`: a local secret that is copied into a pod is sent; a file copied from a pod is written.
 pub(crate) fn copy(call: &Call<'_>, report: &mut Report) {
     let into_pod = call.args.last().is_some_and(|target| target.prefix().contains(':'));
     for file in call.args.iter().filter(|arg| secrets::is_secret(arg)) {

@@ -102,7 +102,7 @@ fn mounts(options: &Options) -> Vec<Mount> {
     found
 }
 
-/// What `docker run -d` prints: the number of the container that it started.
+/// The output of `docker run -d`: the id of the new container.
 pub(crate) const STARTED: &str = "container-of-this-line";
 
 /// `docker run`.
@@ -134,7 +134,7 @@ pub(crate) fn run(call: &Call<'_>, report: &mut Report) {
     argv.extend(options.from(1).iter().cloned());
     let looks_like_command =
         entry.is_some() || argv.first().is_some_and(|arg| !arg.prefix().starts_with('-'));
-    // Where it starts, when that is a directory of ours.
+    // The working directory, if it is mounted from the host.
     let start = options.text(&["w", "workdir"]).and_then(|place| {
         let mount =
             mounts.iter().find(|mount| mount.inside.trim_end_matches('/') == place.trim_end_matches('/'))?;
@@ -222,8 +222,8 @@ fn wipes(argv: &[Arg], inside: &str, workdir: &str) -> bool {
     })
 }
 
-/// A command in a new container. One that deletes what it names from a directory of ours, or a shell that is told to
-/// do so without naming any place of the container, is read as if it ran in that directory.
+/// A command in a new container. A command that deletes relative paths in a mounted host directory, or a shell
+/// command without any container path, is analysed as if it ran in that directory.
 fn inside(call: &Call<'_>, report: &mut Report, argv: Vec<Arg>, start: Option<&String>, mounts: &[Mount]) {
     const DELETES: [&str; 4] = ["rm", "find", "shred", "git"];
     let program = argv.first().and_then(Arg::known).unwrap_or_default();

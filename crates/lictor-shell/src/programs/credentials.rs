@@ -3,7 +3,7 @@
 use super::described::fits;
 use super::table::CREDENTIALS;
 
-/// Whether a path lies where a program keeps credentials.
+/// Whether a path is in a program's credential store.
 pub(super) fn is_kept(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let Some((folder, name)) = lower.rsplit_once('/') else { return false };

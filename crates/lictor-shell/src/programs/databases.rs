@@ -17,7 +17,7 @@ pub(crate) fn throwaway(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// A database in a file, which is changed by statements that do more than ask and by those that nobody can see.
+/// A database in a file, which is changed by statements other than queries, and by unknown statements.
 pub(crate) fn in_file(call: &Call<'_>, report: &mut Report) {
     let words: Vec<&Arg> = call.args.iter().filter(|arg| !arg.prefix().starts_with('-')).collect();
     let Some((file, statements)) = words.split_first() else { return };
@@ -38,7 +38,7 @@ pub(crate) fn in_file(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// What a client is told by its input when nobody can see it.
+/// The effect of a client whose input is unknown.
 pub(crate) fn unknown_input(call: &Call<'_>, report: &mut Report) {
     if let Stdin::Unknown(taint) = call.stdin {
         report.unknown_code(*taint, &written(call));
@@ -121,7 +121,7 @@ pub(crate) fn mongo(call: &Call<'_>, report: &mut Report) {
     let options = super::parsed(call);
     for text in options.values(&["eval"]) {
         mongo_script(text.prefix(), report);
-        // It is a runtime of its own.
+        // It is a JavaScript runtime.
         if text.prefix().contains("require(") {
             report.then_code("javascript", text);
         }

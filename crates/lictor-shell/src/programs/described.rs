@@ -50,7 +50,7 @@ pub(crate) fn judge(program: &Program, call: &Call<'_>, report: &mut Report) {
     let mut sure: Vec<usize> = reader.order.iter().copied().filter(|at| doubtful && is_sure(at)).collect();
     for rule in program.rules.iter() {
         let mut held = reader.holds(rule);
-        // What is harmless has to be so for certain.
+        // A harmless rule must match with certainty.
         let again = !held && doubtful && !rule.acts.is_empty();
         if again {
             std::mem::swap(&mut reader.order, &mut sure);
@@ -76,7 +76,7 @@ pub(crate) fn judge_as(name: &str, args: &[Arg], call: &Call<'_>, report: &mut R
     true
 }
 
-/// Whether a word fits one of the alternatives of a pattern.
+/// Whether a word matches one of the alternatives of a pattern.
 pub(crate) fn fits(pattern: &str, word: &str) -> bool {
     let mut rest = pattern;
     // This runs for every rule of a program: no search is set up for texts of a few letters.
@@ -89,7 +89,7 @@ pub(crate) fn fits(pattern: &str, word: &str) -> bool {
     fits_one(rest, word)
 }
 
-/// Whether a word fits a pattern without alternatives.
+/// Whether a word matches a pattern without alternatives.
 fn fits_one(pattern: &str, word: &str) -> bool {
     if !pattern.bytes().any(|byte| byte == b'*') {
         return pattern == word;
@@ -161,7 +161,7 @@ impl Reader<'_> {
         self.operand(at).and_then(Arg::known).unwrap_or_default()
     }
 
-    /// Whether a rule holds; takes its words from the operands.
+    /// Whether a rule matches; consumes its words from the operands.
     fn holds(&mut self, rule: &Rule) -> bool {
         let Some(taken) = self.take(&rule.words, 0) else { return false };
         self.taken = taken;
@@ -176,7 +176,7 @@ impl Reader<'_> {
         true
     }
 
-    /// How many operands the tokens take from `at` on, when they fit.
+    /// How many operands the tokens consume from `at` on, if they match.
     fn take(&self, tokens: &[Token], at: usize) -> Option<usize> {
         let Some((token, rest)) = tokens.split_first() else { return Some(at) };
         let holds = match token {
@@ -201,7 +201,7 @@ impl Reader<'_> {
         holds.then(|| self.take(rest, at)).flatten()
     }
 
-    /// The arguments that stand in these places.
+    /// The arguments at these places.
     fn found(&self, places: &[Place]) -> Vec<Arg> {
         let from = |at: usize| (at..self.order.len()).filter_map(|at| self.operand(at)).cloned();
         let mut found: Vec<Arg> = Vec::new();
@@ -566,7 +566,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A device, or something that cannot be told, is a disk; anything else is the image of one.
+    /// A device or an unknown path counts as a disk; anything else is a disk image.
     fn formats(&self, places: &[Place], report: &mut Report) {
         let mut seen: Vec<Arg> = Vec::new();
         for target in self.found(places) {
@@ -581,7 +581,7 @@ impl Reader<'_> {
         }
     }
 }
-/// Whether what is built lies where work is done: in the project or a temporary directory.
+/// Whether the build output is in a working directory: in the project or a temporary directory.
 fn is_scratch(path: &str) -> bool {
     !path.starts_with(['/', '~']) && !path.contains(".git/")
         || ["/tmp/", "/var/tmp/"].iter().any(|top| path.starts_with(top)) && !path.contains("/../")

@@ -14,7 +14,7 @@ pub(crate) fn typed(call: &Call<'_>, report: &mut Report) {
     let options =
         Grammar::anywhere("", "install-extension= uninstall-extension= goto= diff add wait").parse(call.args);
     for file in &options.operands {
-        // A person who fills in variables shows them to nobody.
+        // A person who edits variables does not show them.
         let variables = file.known().is_some_and(secrets::is_environment_path);
         report.file(call, if variables { Access::Modify } else { Access::Read }, file, false);
     }
@@ -25,7 +25,7 @@ pub(crate) fn sed_program(call: &Call<'_>, report: &mut Report) {
     let in_place = options.has(&["i", "I", "in-place"]);
     let mut operands = options.operands.as_slice();
     let mut scripts: Vec<&Arg> = options.values(&["e", "expression"]).collect();
-    // BSD spells "no backup" as an empty word of its own.
+    // BSD spells "no backup" as a separate empty word.
     if in_place
         && let Some((first, rest)) = operands.split_first()
         && first.known() == Some("")
@@ -146,7 +146,7 @@ fn wipes<'a>(commands: impl Iterator<Item = &'a str>) -> bool {
                 deletes = true;
             }
             "w" | "wq" | "x" | "w!" | "wq!" | "x!" | "wqa" | "xa" | "wqall" => saves = deletes,
-            // Lines that come in afterwards are what the file then holds.
+            // Inserted lines are the new content.
             "a" | "i" | "r" => return false,
             _ => {}
         }

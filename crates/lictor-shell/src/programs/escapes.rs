@@ -8,7 +8,7 @@ use crate::operand::Arg;
 /// Calls by which small languages run a command.
 const CALLS: [&str; 8] = ["system", "shell", "popen", "exec", "execute", "shell_exec", "spawn", "os.execute"];
 
-/// The commands that a text in a small language runs: what stands in quotes behind `system(` and its like.
+/// The commands that a text in a small language runs: quoted text after `system(` and similar calls.
 pub(crate) fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for call in CALLS {
@@ -30,7 +30,7 @@ pub(crate) fn commands(text: &str) -> Vec<String> {
     found
 }
 
-/// Commands in the texts that a call is given as words or on its input.
+/// Commands in the texts of a call's words or input.
 pub(crate) fn quoted_commands(call: &Call<'_>, report: &mut Report) {
     let typed = match call.stdin {
         Stdin::Text(text) => Some(text.as_str()),

@@ -54,7 +54,7 @@ pub(crate) fn split(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// `chattr`, `chflags`, `chcon`, `xattr`: attributes start with signs of their own.
+/// `chattr`, `chflags`, `chcon`, `xattr`: attributes start with their own signs.
 pub(crate) fn attributes(call: &Call<'_>, report: &mut Report) {
     let recursive = call.args.iter().any(|arg| arg.known().is_some_and(|text| is_cluster(text, 'R')));
     let targets: Vec<Arg> =
@@ -82,7 +82,7 @@ pub(crate) fn rename(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// What `s/from/to/` puts in the place of what; nothing where it is no plain text.
+/// The two sides of `s/from/to/`; empty where it is not plain text.
 fn substitution(expression: &str) -> (&str, &str) {
     let mut parts = expression.strip_prefix("s/").unwrap_or_default().split('/');
     let (from, to) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -95,7 +95,7 @@ fn renamed(call: &Call<'_>, report: &mut Report, file: &Arg, from: &str, to: &st
     let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
     let slash = if folder.is_empty() { "" } else { "/" };
     if file.glob || name.is_empty() || from.is_empty() {
-        // In the directory itself only a name that is written out can be told from any other.
+        // In the directory itself only a literal name can be distinguished.
         match folder {
             "" if !to.is_empty() => report.file(call, Access::Write, &Arg::literal(to), false),
             "" => {}
@@ -107,7 +107,7 @@ fn renamed(call: &Call<'_>, report: &mut Report, file: &Arg, from: &str, to: &st
     report.file(call, Access::Write, &Arg::literal(new), false);
 }
 
-/// `mmv 'a/*' 'b/#1'`: the last word says where everything goes.
+/// `mmv 'a/*' 'b/#1'`: the last word is the destination.
 pub(crate) fn many_moved(call: &Call<'_>, report: &mut Report) {
     let options = super::parsed(call);
     if let ([.., target], false) = (options.operands.as_slice(), options.has(&["n", "t"]))
@@ -146,7 +146,7 @@ fn is_null(arg: &Arg) -> bool {
     arg.known().is_some_and(|path| crate::paths::clean(path) == "/dev/null")
 }
 
-/// What the operands of a copy, move or link bring to its destination.
+/// The sources that a copy, move or link brings to its destination.
 fn incoming(options: &Options, sources: &[Arg], tree: bool, linked: bool) -> Incoming {
     let source = |arg: &Arg| Source {
         contents: arg.known().is_some_and(|path| path.ends_with("/.") || matches!(path, "." | "..")),
@@ -164,7 +164,7 @@ fn incoming(options: &Options, sources: &[Arg], tree: bool, linked: bool) -> Inc
     }
 }
 
-/// Whether files that are there are left alone. A question can be answered, so that `-i` does not say so.
+/// Whether existing files are kept. `-i` does not ensure that: the question can be answered with yes.
 fn is_kept(options: &Options) -> bool {
     options.has(&["n", "no-clobber"])
         || options.text(&["update"]).is_some_and(|which| which.starts_with("none"))
@@ -174,7 +174,7 @@ pub(crate) fn mv(call: &Call<'_>, report: &mut Report) {
     let options = super::parsed(call);
     let (sources, destination) = split_destination(&options);
     if let Some(null) = destination.filter(|arg| is_null(arg)) {
-        // What is moved there is gone, and with enough rights so is the device.
+        // A file that is moved there is lost, and with enough rights so is the device.
         report.file(call, Access::Destroy, null, false);
         return all(call, report, Access::Delete, sources, true);
     }
@@ -183,7 +183,7 @@ pub(crate) fn mv(call: &Call<'_>, report: &mut Report) {
         report.taint.secret |= secrets::is_secret(source);
     }
     if let Some(destination) = destination {
-        // What is there is left alone with `-n`.
+        // Existing files are kept with `-n`.
         let access = if is_kept(&options) { Access::Append } else { Access::Write };
         let incoming = incoming(&options, sources, true, false);
         report.arrives(call, access, destination, false, incoming);
@@ -220,7 +220,7 @@ pub(crate) fn cp(call: &Call<'_>, report: &mut Report) {
     } else if recursive {
         (Access::Modify, true)
     } else if is_kept(&options) && !installs {
-        // What is there is left alone.
+        // Existing files are kept.
         (Access::Append, false)
     } else {
         (Access::Write, false)
@@ -370,7 +370,7 @@ fn grants_bits(mode: &str) -> bool {
     })
 }
 
-/// Whether a mode lets everybody read or write.
+/// Whether a mode gives all users read or write access.
 fn opens_to_everybody(mode: &str) -> bool {
     match mode.chars().last().and_then(|last| last.to_digit(8)) {
         Some(bits) if mode.chars().all(|c| c.is_ascii_digit()) => bits & 6 != 0,
@@ -473,7 +473,7 @@ pub(crate) fn bind(call: &Call<'_>, report: &mut Report) {
     let source = options.value(&["source"]).or_else(|| options.operands.first());
     let target = options.value(&["target"]).or_else(|| options.operands.get(1));
     let Some(target) = target else { return };
-    // What governs lies in hidden directories; what is mounted over one hides it.
+    // Governing files are in hidden directories; a mount over one hides them.
     if target.prefix().starts_with('.') || target.prefix().contains("/.") {
         report.arrives(call, Access::Link, target, false, Incoming::Unknown);
     }

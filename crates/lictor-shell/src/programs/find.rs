@@ -47,7 +47,7 @@ impl Matched {
         }
     }
 
-    /// The operands that stand for the matches below `root`, and whether whole trees are meant.
+    /// The operands for the matches below `root`, and whether whole trees match.
     fn operands(&self, root: &Arg) -> Vec<(Arg, bool)> {
         match self {
             Self::All => vec![(root.clone(), true)],
@@ -119,7 +119,7 @@ impl Expression<'_> {
                 }
                 word => self.primary(word, &current),
             };
-            // What is left after taking some names away is still nearly everything.
+            // After excluding some names nearly everything still matches.
             if negated {
                 test = if test == Matched::Below { Matched::Some } else { Matched::All };
                 negated = false;
@@ -183,7 +183,7 @@ impl Expression<'_> {
             }
             _ if is_test_with_value(word) => {
                 self.args.next();
-                // What is too small or too large is told from what it is for; what is old or young is not.
+                // A size selects specific files; an age does not.
                 return if word == "-size" { Matched::Some } else { Matched::Any };
             }
             _ => {}
@@ -216,14 +216,14 @@ fn path_patterns(path: &str, folds: bool) -> Vec<String> {
     let bare = path.strip_prefix("*/").unwrap_or(path);
     let mut found = in_either_case(bare.to_owned(), folds);
     if bare.ends_with('*') {
-        // In front: where a command takes what it is given last, that is what was named.
+        // Placed first: a command that uses its last operand then uses the named one.
         let inside: Vec<String> = found.iter().map(|pattern| format!("{pattern}/**")).collect();
         found.splice(..0, inside);
     }
     found
 }
 
-/// A regular expression that says no more than a glob: `.*/build/.*`.
+/// A regular expression that is equivalent to a glob: `.*/build/.*`.
 fn as_path_pattern(regex: &str) -> Option<String> {
     let glob = regex.trim_start_matches('^').trim_end_matches('$').replace("\\.", "\0").replace(".*", "*");
     let plain = !glob.contains(['.', '+', '?', '[', '(', '|', '\\', '{']);
@@ -305,7 +305,7 @@ fn on_found(call: &Call<'_>, argv: &[Arg], matched: &Matched, roots: &[Arg]) -> 
     substitute(&argv, "{}", &targets)
 }
 
-/// Puts operands in the place of a placeholder: as words of their own where it stands alone, as text inside words.
+/// Replaces a placeholder with operands: as separate words if it is a whole word, as text inside words.
 pub(crate) fn substitute(argv: &[Arg], placeholder: &str, targets: &[Arg]) -> Vec<Arg> {
     let mut out = Vec::with_capacity(argv.len() + targets.len());
     for arg in argv {

@@ -19,8 +19,7 @@ pub(crate) fn as_git(call: &Call<'_>, report: &mut Report) {
     report.then_argv(&argv, "hub");
 }
 
-/// `gh gist create`: files for everybody. `-p` means public here and takes nothing; what it is about and what it is
-/// called are text.
+/// `gh gist create`: public files. `-p` means public here and takes no value; description and name are text.
 pub(crate) fn gist(call: &Call<'_>, report: &mut Report) {
     for file in &Grammar::anywhere("df", "desc= filename= public web").parse(call.args).operands {
         report.file(call, Access::Read, file, false);

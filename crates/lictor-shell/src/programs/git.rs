@@ -39,13 +39,13 @@ fn is_builtin(name: &str) -> bool {
     !name.is_empty() && BUILTIN.split_ascii_whitespace().any(|builtin| builtin == name)
 }
 
-/// One git command with its options taken apart.
+/// One git command with its parsed options.
 pub(super) struct Git<'a, 'b> {
     call: &'a Call<'b>,
     args: &'a [Arg],
-    /// What stands in front of the command.
+    /// The options before the command.
     global: &'a Options,
-    /// Settings that hold for this call only.
+    /// Settings for this call only.
     settings: &'a [(String, Arg)],
 }
 
@@ -80,7 +80,7 @@ fn settings(call: &Call<'_>, global: &Options) -> Vec<(String, Arg)> {
 
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     let mut global = grammar::global().parse(call.args);
-    // `git -- reset` runs reset all the same.
+    // `git -- reset` still runs reset.
     if global.operands.first().and_then(Arg::known) == Some("--") {
         global.operands.remove(0);
     }
@@ -107,7 +107,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             return follow_alias(&inner, report, &value, &settings);
         }
     }
-    // Wherever it stands, git only shows the manual then.
+    // At any position it only shows the manual.
     if args.iter().take_while(|arg| arg.known() != Some("--")).any(|arg| arg.known() == Some("--help")) {
         return;
     }
@@ -123,7 +123,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     if crate::words::GIT_COMMITS.contains(&name) && is_elsewhere(call, &global) {
         report.git(GitEffect::SkipHooks, Some(&super::report::written(call)));
     }
-    // What stands in a message stays in the history.
+    // A message stays in the history.
     let keeps = matches!(name, "commit" | "commit-tree" | "tag" | "notes" | "merge");
     if let Some(message) = git.args.iter().find(|arg| keeps && arg.taint.secret) {
         report.flow(FlowSource::Secret, FlowSink::File, &message.text);
@@ -161,7 +161,7 @@ fn run(git: &Git<'_, '_>, report: &mut Report, name: &str) {
             let options = git.options(name);
             options.value(&["P", "prefix"]).into_iter().for_each(|directory| git.fills(report, directory));
         }
-        // A branch that stands for another one changes without a commit.
+        // A symbolic branch changes without a commit.
         "symbolic-ref" if leads_a_branch(git) => report.git(GitEffect::SkipHooks, Some(name)),
         "grep" => shown::grep(git, report),
         "cat-file" => shown::cat_file(git, report),
@@ -179,7 +179,7 @@ fn run(git: &Git<'_, '_>, report: &mut Report, name: &str) {
             super::report::listed(git.call, &mut report.names, listed, None);
         }
         "rev-parse" if git.args.iter().any(|arg| arg.known() == Some("--show-toplevel")) => {}
-        // The number of a file stands for the file.
+        // A blob id refers to the file.
         "rev-parse" => {
             let path = |arg: &Arg| arg.known()?.split_once(':').map(|(_, path)| Arg::literal(path));
             report.names = git.args.iter().filter_map(path).collect();
@@ -204,7 +204,7 @@ fn at_any_depth(path: &Arg) -> Arg {
     super::report::glob(&format!("{folder}**/{name}"))
 }
 
-/// What has to stay out of commits is put into one by its name.
+/// A file that should not be committed is added by name.
 fn add(git: &Git<'_, '_>, report: &mut Report) {
     let options = git.options("add");
     let left_out = |arg: &&Arg| [":!", ":^", ":(exclude)"].iter().any(|mark| arg.prefix().starts_with(mark));
@@ -215,7 +215,7 @@ fn add(git: &Git<'_, '_>, report: &mut Report) {
     }
 }
 
-/// Commits by hooks of its own.
+/// Commits with its own hooks.
 fn am(git: &Git<'_, '_>, report: &mut Report) {
     let ends = ["--abort", "--quit", "--show-current-patch", "--skip"];
     if git.args.iter().filter_map(Arg::known).any(|word| ends.contains(&word)) {
@@ -232,17 +232,17 @@ fn hash_object(git: &Git<'_, '_>, report: &mut Report) {
     if options.text(&["t"]) == Some("commit") {
         report.git(GitEffect::SkipHooks, Some("hash-object"));
     }
-    // What is put into git's store can be taken out again under another name.
+    // A file in git's object store can be written out under another name.
     for file in options.operands.iter().filter(|_| options.has(&["w"])) {
         super::secrets::read(git.call, report, file, false);
     }
 }
 
-/// Whether a name other than that of the current branch is made to stand for another one.
+/// Whether a symbolic ref other than the current branch is redirected.
 fn leads_a_branch(git: &Git<'_, '_>) -> bool {
     let options = git.options("symbolic-ref");
     let name = options.word(0);
-    // Which branch of a remote is its main one says nothing about branches here.
+    // The main branch of a remote does not affect local branches.
     let own = name != "HEAD"
         && !(name.starts_with("refs/remotes/") && options.word(1).starts_with("refs/remotes/"));
     options.operands.len() >= 2 && own && !options.has(&["d", "delete"])
@@ -273,7 +273,7 @@ fn known_to(git: &Git<'_, '_>, all: bool) -> Listed {
     if is_led_elsewhere(git) { Listed::All } else { Listed::Tracked { all } }
 }
 
-/// Whether git may be told to use another index or work tree than those of the directory.
+/// Whether git may use another index or work tree than those of the directory.
 fn is_led_elsewhere(git: &Git<'_, '_>) -> bool {
     git.global.has(&["git-dir", "work-tree"])
         || git.call.assignments.iter().any(|(name, _)| name.starts_with("GIT_"))
@@ -281,13 +281,13 @@ fn is_led_elsewhere(git: &Git<'_, '_>) -> bool {
         || git.settings.iter().any(|(name, _)| name.starts_with("core."))
 }
 
-/// The work tree that git is told to fill instead of the one it stands in.
+/// The work tree that git writes to instead of the current one.
 fn work_tree<'a>(call: &'a Call<'_>, global: &'a Options) -> Option<&'a Arg> {
     let set = || call.assignments.iter().find(|(name, _)| name == "GIT_WORK_TREE").map(|(_, value)| value);
     global.value(&["work-tree"]).or_else(set)
 }
 
-/// Programs that git is told to talk to the other side with: `ext::command`, `--upload-pack=command`.
+/// Transport programs for git: `ext::command`, `--upload-pack=command`.
 fn transports(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     if !crate::words::GIT_TRANSPORTS.contains(&name) {
         return;
@@ -311,7 +311,7 @@ fn transports(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     }
 }
 
-/// Replaces an alias by what it stands for. What git is told in front of it holds for the gits that it starts, too.
+/// Expands an alias. The options before it also apply to the git commands that it starts.
 fn follow_alias(call: &Call<'_>, report: &mut Report, value: &str, settings: &[(String, Arg)]) {
     let argv: Vec<Arg> = match value.trim_start().strip_prefix('!') {
         Some(command) => {
@@ -447,8 +447,8 @@ fn history(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     }
 }
 
-/// A ref that is made to keep commits: outside of branches and tags, or set to what another name stands for now. What is
-/// set back to an older commit loses those in between, whatever it is called.
+/// A ref that preserves commits: outside of branches and tags, or set to the current target of another name. A
+/// ref that is reset to an older commit loses those in between, whatever its name.
 fn keeps_aside(name: &str, value: &str) -> bool {
     let known = ["refs/heads/", "refs/tags/", "refs/remotes/", "refs/stash", "HEAD"];
     let older = value.contains(['~', '^', '{']) || value.chars().all(|c| c.is_ascii_hexdigit());
@@ -456,8 +456,8 @@ fn keeps_aside(name: &str, value: &str) -> bool {
         && (!known.iter().any(|start| name.starts_with(start)) || name.starts_with("refs/heads/") && !older)
 }
 
-/// Whether a directory lies where an agent makes files: in the project, or in a place for temporary ones. A person's own
-/// template is as good as their settings.
+/// Whether a directory is where an agent creates files: in the project, or in a temporary place. A person's own
+/// template is as trusted as their settings.
 fn is_made_here(call: &Call<'_>, directory: &Arg) -> bool {
     let Some(path) = directory.known() else { return true };
     let temporary = ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|top| path.starts_with(top));

@@ -23,20 +23,20 @@ pub(crate) fn is_agent_directory(path: &str) -> bool {
     name == ".lictor" || launch::is_agent_directory(name)
 }
 
-/// A variable is set, for the program it stands in front of or (empty) for the rest of the line.
+/// A variable is set, for the program after it or (empty) for the rest of the line.
 pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
     let text = format!("{name}={}", value.text);
     if name.starts_with("LICTOR_") {
         return report.guard_off(GuardOff::LictorEnvironment, &text);
     }
     match name {
-        // Options that nobody sees: what is sent, and where.
+        // Options from an unseen file: they determine what is sent, and where.
         "CURL_HOME" | "WGETRC" if !matches!(value.known(), Some("" | "/dev/null")) => {
             report.opaque(OpaqueWhat::Code, &text);
         }
-        // Nobody can look up afterwards what was run.
+        // The history of commands is lost.
         "HISTFILE" if matches!(value.known(), Some("" | "/dev/null")) => report.deed("disable", "protection"),
-        // What was typed becomes what is run.
+        // Typed commands become code that is run.
         "HISTFILE" if value.known().is_some_and(crate::walk::startup::runs_later) => {
             report.deed("change", "startup");
         }
@@ -52,7 +52,7 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
                 report.then_shell(&Arg::literal(format!(": {code}")), &[], name);
             }
         }
-        // git says itself what it runs by variables of its own.
+        // git's own variables are handled in its description.
         name if program != "git" || !name.starts_with("GIT_") => {
             super::variables::runs(name, value, program, report)
         }
@@ -137,7 +137,7 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
         let text = written(call).to_lowercase();
         let changes = launch::CHANGING.contains(&options.word(1));
         let governs = match first {
-            // All of it is about what runs beside the agent.
+            // These commands configure what runs beside the agent.
             "plugin" | "plugins" | "hooks" | "extensions" | "extension" => changes,
             "mcp" => changes && text.contains(super::lictor::NAME),
             "features" => changes && launch::GOVERNING_SETTINGS.iter().any(|setting| text.contains(setting)),
@@ -182,7 +182,7 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// A word that may become any options of the agent. What stands behind the option for it is the task.
+/// A word that may expand to any options of the agent. The value of the task option is text.
 fn flags_to_come(args: &[Arg]) -> Option<&Arg> {
     let mut before = "";
     args.iter().find(|arg| {
@@ -196,7 +196,7 @@ fn flags_to_come(args: &[Arg]) -> Option<&Arg> {
 fn is_taken(way: Unchecked, call: &Call<'_>, options: &Options) -> bool {
     match way {
         Unchecked::Option(name) => {
-            // Wherever it stands: whether the option before it takes a value differs from agent to agent.
+            // At any position: whether the option before it takes a value differs between agents.
             let stands = |word: &str| {
                 let rest = word.strip_prefix("--").and_then(|word| word.strip_prefix(name));
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))

@@ -26,7 +26,7 @@ fn is_for_agents(args: &[Arg]) -> bool {
     commands::is_for_agents(args.iter().map(Arg::known))
 }
 
-/// Whether a word begins a command that is not for agents.
+/// Whether a word starts a command that is not for agents.
 fn is_for_people(word: &str) -> bool {
     commands::COMMANDS
         .iter()
@@ -42,8 +42,8 @@ fn could_be_for(args: &[Arg]) -> bool {
     }
 }
 
-/// The program under another name: a copy, a link, or behind a program that starts others (a debugger, a loader, a
-/// tracer).
+/// The program under another name: a copy, a link, or through a program that starts others (a debugger, a loader,
+/// a tracer).
 pub(crate) fn disguised(call: &Call<'_>, report: &mut Report) {
     let is_guard = |path: &str| call.env.is_guard(&crate::paths::key(call.cwd, path));
     // Directories that are put in front of the search path for this one call.
@@ -61,7 +61,7 @@ pub(crate) fn disguised(call: &Call<'_>, report: &mut Report) {
     if call.program != NAME && starts && could_be_for(call.args) && is_program(call.path) {
         return judge(call, report);
     }
-    // A program that nobody knows may start what it is given; terminals do.
+    // An unknown program may run its arguments, as terminals do.
     let family = super::table::find(call.program).map(|entry| entry.family);
     if report.known_program && !matches!(family, Some(Family::Sessions | Family::Machine)) {
         return;
@@ -79,7 +79,7 @@ pub(crate) fn disguised(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// A file with a hidden name, or in a directory with one, that a program is told to change although nobody described how.
+/// A hidden file, or a file in a hidden directory, as an argument of a program without a description.
 pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
     let edits = matches!(call.program, "dasel" | "jaq" | "prettier" | "eslint" | "biome" | "dprint");
     if report.known_program && !edits {
@@ -112,7 +112,7 @@ pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// A debugger that is given the program can start it with any words.
+/// A debugger can start the program with any arguments.
 pub(crate) fn debugged(call: &Call<'_>, report: &mut Report) {
     let names = |arg: &Arg| {
         arg.known().is_some_and(|word| {
@@ -188,13 +188,13 @@ fn is_found_by_name(text: &str) -> bool {
         && ["pgrep ", "pidof "].iter().any(|finder| inner.trim_start().starts_with(finder))
 }
 
-/// The process that started this one, as a word of its own.
+/// The parent process, as a whole word.
 fn is_parent(arg: &Arg) -> bool {
     matches!(arg.text.trim_matches('"'), "$PPID" | "${PPID}")
         || arg.known() == Some(super::system::OUR_PROCESSES)
 }
 
-/// Whether a program shows what it is given, or only something about a process.
+/// Whether a program prints its arguments, or only information about a process.
 fn looks(call: &Call<'_>) -> bool {
     use Family::{Builtins, Readers, Shells, Text, Wrappers};
     let family = super::table::find(call.program).map(|entry| entry.family);
@@ -273,7 +273,7 @@ pub(crate) fn set_for_later(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Flags by which agents are freed of their checks, in front of whatever starts the agent (`node cli.js --yolo`).
+/// Flags that disable agents' checks, whatever starts the agent (`node cli.js --yolo`).
 pub(crate) fn freed(call: &Call<'_>, report: &mut Report) {
     const FREE: [&str; 3] = [
         "--dangerously-skip-permissions",
@@ -302,7 +302,7 @@ fn packaged(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Whether a package manager's words change what everybody on the machine finds, and not only a project.
+/// Whether a package manager's call changes the whole machine, and not only a project.
 fn is_for_everybody(call: &Call<'_>) -> bool {
     let word = |at: usize| {
         let mut words = call.args.iter().filter_map(Arg::known).filter(|word| !word.starts_with('-'));

@@ -4,7 +4,7 @@ use super::network::host_of;
 use crate::call::Call;
 use crate::operand::Arg;
 
-/// Parts of names of options and variables that say which service is meant.
+/// Parts of option and variable names that identify a service.
 const SERVICES: [&str; 9] =
     ["registry", "repository", "endpoint", "source", "index", "feed", "server", "url", "repo"];
 

@@ -7,7 +7,7 @@ use crate::call::{Call, Stdin};
 use crate::operand::{Arg, Operand};
 use crate::reading::{Done, Mention};
 
-/// The longest word that is taken for a path.
+/// The longest word that counts as a path.
 const LONGEST: usize = 300;
 /// The most mentions of one command.
 const MOST: usize = 64;
@@ -17,12 +17,12 @@ const MOST: usize = 64;
 enum Words {
     /// All of them.
     All,
-    /// Those behind options that say so, and the last one.
+    /// Values of output options, and the last operand.
     Targets,
-    /// Those behind options, unless an option says that it is read.
+    /// Values of options, unless the option is an input.
     Options,
-    /// Those behind long options that say so: what it does with its words is known, or they belong to another machine
-    /// or program.
+    /// Values of long output options: the effect of its words is known, or they belong to another machine or
+    /// program.
     LongTargets,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
             Some((option, value)) if option.starts_with('-') => (option, value),
             _ => (if before.starts_with('-') { before } else { "" }, word),
         };
-        // `--color=auto x`: the value has been given.
+        // `--color=auto x`: the value is attached.
         before = if word.contains('=') { "" } else { word };
         if let Some(file) = database_file(value) {
             add(&file, false);
@@ -111,10 +111,10 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
         };
         if counts {
             let positional = entry.is_none() || words == Words::Targets;
-            // What is installed below a prefix is the program itself, in directories of its own.
+            // An installation prefix receives the program itself, in its own directories.
             let below = option.ends_with("prefix") && !super::guard::is_agent_directory(value);
             let volume = words == Words::Options && is_volume(option);
-            // What a container may only read stays as it is.
+            // A read-only mount is not changed.
             if volume && value.split([':', ',']).any(|part| matches!(part, "ro" | "readonly")) {
                 continue;
             }
@@ -136,7 +136,7 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
     found
 }
 
-/// Arguments of a script: what it does with them stands in a file that is not looked at.
+/// Arguments of a script, whose effects are in a file that is not analysed.
 fn given_to_script(call: &Call<'_>, entry: Option<&Entry>) -> Vec<Mention> {
     if !entry.is_some_and(|entry| matches!(entry.family, Family::Interpreters | Family::Shells)) {
         return Vec::new();
@@ -291,7 +291,7 @@ fn is_target(option: &str) -> bool {
 
 /// Long options whose value is read.
 fn reads(option: &str) -> bool {
-    // A file is read unless its name says what is put into it.
+    // A file is read unless the option's name marks it as an output.
     let kept = ["cid", "iid", "pid", "log", "metadata", "report", "cookie", "state"];
     let is_file = option.contains("file") && !kept.iter().any(|kept| option.contains(kept));
     is_file
@@ -305,12 +305,12 @@ fn reads(option: &str) -> bool {
         .any(|part| option.contains(part))
 }
 
-/// Options by which a container is given a directory of the machine.
+/// Options that mount a host directory into a container.
 fn is_volume(option: &str) -> bool {
     matches!(option, "-v" | "-b" | "--mount" | "--volume" | "--bind")
 }
 
-/// Whether a program says by its name or its first words that it only looks.
+/// Whether a program is read-only by its name or first words.
 fn only_looks(call: &Call<'_>) -> bool {
     let name = call.program;
     let by_name = ["lint", "check", "diff", "stat"].iter().any(|end| name.ends_with(end));

@@ -47,7 +47,7 @@ pub(crate) fn reach(report: &mut Report, arg: &Arg, sends: bool) {
         let (scheme, rest) = arg.prefix().split_once("://")?;
         rest.contains('/').then(|| host_of(&format!("{scheme}://{rest}"))).flatten()
     });
-    // The machine's own credentials, as clouds hand them out.
+    // The cloud metadata service, which returns the machine's credentials.
     let metadata = host.as_deref().is_some_and(|host| {
         matches!(host, "169.254.169.254" | "169.254.170.2" | "metadata.google.internal" | "100.100.100.200")
     });
@@ -59,7 +59,7 @@ pub(crate) fn reach(report: &mut Report, arg: &Arg, sends: bool) {
     if names_by_output(&arg.text) {
         report.flow(FlowSource::Private, FlowSink::Host, &arg.text);
     }
-    // What is in the address is sent, too.
+    // Data in the URL is sent, too.
     report.reach(host, &arg.text, sends || arg.taint.private);
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn ftp(call: &Call<'_>, report: &mut Report) {
         }
         _ => {}
     }
-    // `ftp -u url file` sends without being told by a command.
+    // `ftp -u url file` sends without a command.
     if options.has(&["u"]) {
         for file in call.args.iter().filter(|arg| secrets::is_secret(arg)) {
             send_file(call, report, file);
@@ -123,7 +123,7 @@ pub(crate) fn ftp(call: &Call<'_>, report: &mut Report) {
     put_by_command(call, report);
 }
 
-/// `put x` in a word that holds commands of the client.
+/// `put x` in a word with commands of the client.
 pub(crate) fn put_by_command(call: &Call<'_>, report: &mut Report) {
     for text in call.args.iter().filter_map(Arg::known) {
         let mut words = text.split([' ', ';']).filter(|part| !part.is_empty());
@@ -155,8 +155,8 @@ pub(crate) fn look_up(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Whether the first label of a name is what a command prints (`$(whoami).example.com`): whoever answers for the rest of
-/// the name gets to read it.
+/// Whether the first label of a name is what a command prints (`$(whoami).example.com`): the DNS server of the
+/// domain can read it.
 fn names_by_output(text: &str) -> bool {
     let name = text.trim_matches('"');
     let name = name.split_once("://").map_or(name, |(_, rest)| rest);
@@ -196,10 +196,10 @@ fn is_whatever_is_found(file: &Arg) -> bool {
     found && !BUILT.contains(&top)
 }
 
-/// Options of curl that hold what is sent.
+/// curl options with data to send.
 const CURL_DATA: [&str; 7] = ["d", "data", "data-ascii", "data-binary", "data-urlencode", "json", "data-raw"];
 
-/// What leaves the machine: data, files, headers.
+/// Data that leaves the machine: bodies, files, headers.
 fn curl_sends(call: &Call<'_>, report: &mut Report, options: &super::options::Options, urls: &[&Arg]) {
     for value in options.values(&CURL_DATA) {
         let prefix = value.prefix();
@@ -300,7 +300,7 @@ pub(crate) fn curl(call: &Call<'_>, report: &mut Report) {
     report.taint.network |= !writes && !urls.is_empty() && !options.has(&["I", "head"]);
 }
 
-/// `curl -K file`: options out of a file. Those that the line wrote are read; others can say anything.
+/// `curl -K file`: options from a file. A file that the line wrote is parsed; others are unknown.
 fn configured(call: &Call<'_>, report: &mut Report, file: &Arg) {
     report.file(call, Access::Read, file, false);
     let text = match (file.known(), call.stdin) {
@@ -468,7 +468,7 @@ pub(crate) fn openssl(call: &Call<'_>, report: &mut Report) {
         matches!(options.word(0), "x509" | "req" | "verify" | "crl" | "s_client" | "dgst" | "pkeyutl")
             || options.has(&["pubout", "pubin"])
             || options.has(&["noout"]) && !options.has(&["text"]);
-    // A key of the project in another form, under a name that says what it is.
+    // A key of the project in another format, under a recognisable name.
     let inside = |file: Option<&Arg>| file.is_some_and(|file| !file.prefix().starts_with(['/', '~', '-']));
     let locks = options.has(&["aes128", "aes192", "aes256", "aes-256-cbc", "des3", "des"]);
     let converted = (locks || matches!(options.word(0), "pkcs8" | "pkcs12"))
@@ -515,7 +515,7 @@ fn destroys(url: &str, method: &str) -> bool {
     }
 }
 
-/// What `sftp` and `ftp` are told to send on their input, or in a file of commands that the line wrote.
+/// Uploads of `sftp` and `ftp` from commands on their input, or in a command file that the line wrote.
 pub(super) fn puts(call: &Call<'_>, report: &mut Report, batch: Option<&Arg>) {
     let written = batch.and_then(Arg::known).and_then(|path| call.env.written(path));
     let text = match (&written, call.stdin) {

@@ -20,7 +20,7 @@ pub(crate) struct Spelling<'a> {
 pub(crate) type Grammar = Spelling<'static>;
 
 impl<'a> Spelling<'a> {
-    /// As a description says.
+    /// From a description.
     pub(crate) fn of(options: &'a crate::describe::Options) -> Self {
         Self {
             style: options.style,
@@ -50,7 +50,7 @@ impl<'a> Spelling<'a> {
         Self { attached, ..self }
     }
 
-    /// The words from the first operand on, of a program whose options stand in front.
+    /// The words from the first operand on, of a program whose options precede its operands.
     pub(crate) fn behind<'w>(&self, args: &'w [Arg]) -> &'w [Arg] {
         let first = self.parse(args).found.first().map_or(args.len(), |(at, _)| *at);
         args.get(first..).unwrap_or_default()
@@ -121,7 +121,7 @@ impl<'a> Spelling<'a> {
         options.given.push(Given { name, value });
     }
 
-    /// The full name behind what was written: itself, or the only entry it is a prefix of.
+    /// The full name of an abbreviated option: itself, or the only entry it is a prefix of.
     fn resolve(&self, written: &str) -> (String, Takes) {
         let mut found: Option<(&str, Takes)> = None;
         let mut several = false;
@@ -200,18 +200,18 @@ struct Given {
     value: Option<Arg>,
 }
 
-/// An argument vector taken apart.
+/// A parsed argument vector.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     given: Vec<Given>,
     /// Everything that is not an option, in order.
     pub(crate) operands: Vec<Arg>,
-    /// How many operands stand in front of `--`, when there is one.
+    /// How many operands precede `--`, if there is one.
     pub(crate) ended_at: Option<usize>,
     /// Some word is not known and may turn into options.
     pub(crate) loose: bool,
-    /// For each operand: where it stands in the argument vector, and whether the option in front of it, of which nothing
-    /// is known, may have taken it as its value.
+    /// For each operand: its index in the argument vector, and whether an unknown option before it may have taken
+    /// it as its value.
     pub(crate) found: Vec<(usize, bool)>,
     /// The option that was read last may take the next word.
     doubt: bool,
@@ -229,8 +229,8 @@ impl Options {
         self.given.iter().map(|given| (given.name.as_str(), given.value.as_ref()))
     }
 
-    /// Whether one of these was given. A short option is its letter, a long one its name; `--flag=false` is as good as
-    /// no flag. Of `--flag` and `--no-flag` the last one counts.
+    /// Whether one of these was given. A short option is its letter, a long one its name; `--flag=false` counts
+    /// as no flag. Of `--flag` and `--no-flag` the last one counts.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
         let denied = |name: &str| name.strip_prefix("no-").is_some_and(|denied| names.contains(&denied));
         let last = self.given.iter().rev().find(|given| {

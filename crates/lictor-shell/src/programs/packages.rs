@@ -28,7 +28,7 @@ pub(crate) fn node_manager(call: &Call<'_>, report: &mut Report) {
                 report.then_shell(text, &[], call.program);
             }
             match call.args.get(skip..).unwrap_or_default() {
-                // yarn gives a single word to a shell.
+                // yarn passes a single word to a shell.
                 [only] if only.prefix().contains(' ') => report.then_shell(only, &[], call.program),
                 words => run_tool(call, report, words),
             }
@@ -103,7 +103,7 @@ fn run_tool(call: &Call<'_>, report: &mut Report, args: &[Arg]) {
     report.then_argv(&argv, call.program);
 }
 
-/// What `poetry run`, `uv run` and their relatives run.
+/// Commands that `poetry run`, `uv run` and similar tools run.
 pub(crate) fn python_manager(call: &Call<'_>, report: &mut Report) {
     let options = super::parsed(call);
     if is_dry(&options) && !matches!(options.word(0), "run") {
@@ -263,12 +263,12 @@ pub(crate) fn javascript_runtime(call: &Call<'_>, report: &mut Report) -> bool {
     }
 }
 
-/// Packages that come over a connection which anybody on the way can change.
+/// Packages over an insecure connection.
 pub(super) fn sources(call: &Call<'_>, report: &mut Report) {
     let mut before = "";
     for arg in call.args {
         let word = arg.prefix();
-        // What the traffic goes through is not where packages come from.
+        // A proxy is not a package source.
         if before.contains("proxy") || word.contains("proxy=") {
             before = word;
             continue;

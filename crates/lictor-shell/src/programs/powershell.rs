@@ -5,7 +5,8 @@ use lictor_core::facts::{Access, FlowSink, FlowSource, OpaqueWhat};
 use crate::call::{Call, Report};
 use crate::operand::Arg;
 
-/// Reports code that a PowerShell text makes while it runs: its grammar is not read, these words are looked for.
+/// Reports code that a PowerShell text generates at run time: its grammar is not parsed, these words are
+/// searched.
 pub(crate) fn dynamic(call: &Call<'_>, text: &Arg, report: &mut Report) {
     let whole = text.known().unwrap_or_default();
     // `[IO.Directory]::Delete("x", $true)`.

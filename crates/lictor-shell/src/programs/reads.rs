@@ -50,13 +50,13 @@ pub(crate) fn filter(call: &Call<'_>, report: &mut Report) {
         }
     }
     text::derive(call, report);
-    // A filter may print any text, but it is no decoder unless it says so.
+    // A filter may print any text, but only a decoding filter taints its output.
     report.taint.decoded = options.words().any(|word| word.contains("@base64d"));
 }
 
 /// `wc`.
 pub(crate) fn count(call: &Call<'_>, report: &mut Report) {
-    // How long a secret is says little about it.
+    // The length of a secret reveals little about it.
     let options = super::parsed(call);
     report.lists.extend(options.value(&["files0-from"]).cloned());
     let listed = |arg: &Arg| secrets::is_secret(arg) || arg.found.is_some();
@@ -87,7 +87,7 @@ fn lines(call: &Call<'_>, report: &mut Report, files: &[Arg]) {
     }
 }
 
-/// `ripgrep`: it searches trees without being told to, and skips what git ignores.
+/// `ripgrep`: it searches trees by default, and skips files that git ignores.
 fn search(call: &Call<'_>, report: &mut Report, ripgrep: bool) {
     let options = super::parsed(call);
     let lists = options.has(&["files"]);
@@ -96,7 +96,7 @@ fn search(call: &Call<'_>, report: &mut Report, ripgrep: bool) {
     touch(call, report, if lists { Access::List } else { Access::Read }, options.from(skip), recursive);
     if ripgrep && options.from(skip).is_empty() && options.has(&["u", "unrestricted", "no-ignore"]) && !lists
     {
-        // Without a path it searches here; usually it leaves out what nobody wants to see.
+        // Without a path it searches the current directory; by default it skips hidden and ignored files.
         secrets::read(call, report, &Arg::literal("."), true);
     }
     // `grep -r x . --include=.env` reads the files of that name.
@@ -137,7 +137,7 @@ fn search(call: &Call<'_>, report: &mut Report, ripgrep: bool) {
     }
 }
 
-/// Which files a search looks at. A file that holds its options may say otherwise, and so may a pattern for names.
+/// Which files a search reads. A configuration file or a name pattern may change that.
 pub(crate) fn visible(call: &Call<'_>, options: &Options) -> Listed {
     const CONFIGURATION: &str = "RIPGREP_CONFIG_PATH";
     let configured = call.env.variable(CONFIGURATION).is_some()
@@ -150,7 +150,7 @@ pub(crate) fn visible(call: &Call<'_>, options: &Options) -> Listed {
     if skips && !configured && !taken_in { Listed::Visible } else { Listed::All }
 }
 
-/// The text that every file holds in which a search has found something, where its pattern is one text.
+/// The text that every matching file contains, if the search pattern is a plain text.
 pub(crate) fn one_text(patterns: &[&Arg]) -> Option<String> {
     let [Arg { value: Known::Text(pattern), .. }] = patterns else { return None };
     let plain = |letter: char| letter.is_alphanumeric() || " _-/:,'\"=<>@#%&~".contains(letter);
@@ -163,14 +163,14 @@ fn picks_all(options: &Options) -> bool {
     pattern.chars().all(|letter| ".*+?^$".contains(letter))
 }
 
-/// Some of the names that an operand stands for: any number of them, but not simply all.
+/// A subset of the names that an operand matches.
 pub(crate) fn some_of(names: &Arg) -> Arg {
     let some = |pattern: &str| Arg { found: names.found.clone(), ..glob(pattern) };
     match names.known().and_then(|pattern| pattern.strip_suffix("**").or_else(|| pattern.strip_suffix('*'))) {
         Some(start) if names.glob && (start.is_empty() || start.ends_with('/')) => {
             some(&format!("{start}**/?"))
         }
-        // What lies at or below a directory.
+        // Everything at or below a directory.
         None if !names.glob && names.known().is_some() => {
             let root = names.known().unwrap_or_default().trim_end_matches('/');
             some(&format!("{root}/**/?"))

@@ -31,7 +31,7 @@ struct Rules {
     named: BTreeMap<String, Rule>,
     /// The target that is made when none is asked for.
     first: Option<String>,
-    /// Lines that are run whatever is asked for.
+    /// Lines that run for every target.
     always: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     // Settings may be given as words too.
     if entry.program.recipes.iter().any(|recipe| recipe.kind == "settings") {
         for setting in call.args.iter().filter_map(Arg::known) {
-            // What stands in a text is no setting of this program.
+            // Text is not a setting of this program.
             if setting.split_once('=').is_none_or(|(name, _)| name.contains(char::is_whitespace)) {
                 continue;
             }
@@ -91,7 +91,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     };
     let options = DIRECTORY.parse(call.args);
     let folder = options.text(&["C", "directory", "prefix", "cwd", "dir", "working-directory"]);
-    // Whatever option or word it stands behind: a file of the line that such a program is given is read by it.
+    // At any position: such a program runs a file of the line that it gets as an argument.
     let named = call.args.iter().filter_map(Arg::known).flat_map(|word| {
         let value = word.split_once('=').map(|(_, value)| value);
         let attached =
@@ -107,7 +107,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     };
     for recipe in entry.program.recipes.iter() {
         let found = recipe.names.iter().flat_map(|name| match (name.strip_prefix('*'), folder) {
-            // What such a file runs does not run all of them again.
+            // Commands in such a file do not run it again.
             (Some(_), _) if call.env.runs_through(&[call.program]) => Vec::new(),
             (Some(ending), _) => call.env.written_like(ending),
             (None, Some(folder)) => written(&format!("{folder}/{name}")).into_iter().collect(),
@@ -180,8 +180,8 @@ pub(crate) fn set_scripts(words: &[&str]) -> Option<String> {
     Some(package_with(&scripts))
 }
 
-/// A `package.json` as far as a filter of `jq` or `yq` or an expression of `sed` or `perl` says what its scripts become:
-/// `.scripts.x = "…"`, `s/"x": ".*"/"x": "…"/`.
+/// A `package.json` as far as a filter of `jq` or `yq` or an expression of `sed` or `perl` determines its new
+/// scripts: `.scripts.x = "…"`, `s/"x": ".*"/"x": "…"/`.
 pub(crate) fn edited_scripts(program: &str, args: &[&str]) -> Option<String> {
     let mut scripts: Vec<(&str, &str)> = Vec::new();
     for word in args {

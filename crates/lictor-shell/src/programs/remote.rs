@@ -7,7 +7,7 @@ use super::report::{joined, templated};
 use crate::call::{Call, Report};
 use crate::operand::Arg;
 
-/// A command that every machine of a fleet runs. What destroys there is not a detail of a container.
+/// A command that every machine of a fleet runs. Destruction there is not limited to a container.
 fn everywhere(call: &Call<'_>, report: &mut Report, command: &Arg) {
     let command = templated(std::slice::from_ref(command));
     report.shell(&command, &[], call.program, true);
@@ -52,7 +52,7 @@ pub(crate) fn ansible(call: &Call<'_>, report: &mut Report) {
         (Some("file"), Some(args)) if args.prefix().contains("state=absent") => {
             report.infrastructure("ansible", "file state=absent", false);
         }
-        // Files that a module writes where it runs.
+        // Files that a module writes on the remote machine.
         (
             Some("copy" | "template" | "get_url" | "lineinfile" | "blockinfile" | "replace" | "unarchive"),
             Some(args),

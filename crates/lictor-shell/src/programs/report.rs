@@ -92,7 +92,7 @@ impl Report {
         });
     }
 
-    /// Shell text is run in turn. What of it is not known is the walker's to report.
+    /// Shell text is run in turn. The walker reports its unknown parts.
     pub(crate) fn then_shell(&mut self, text: &Arg, args: &[Arg], through: &str) {
         self.shell(text, args, through, false);
     }
@@ -109,7 +109,7 @@ impl Report {
     /// Code that is not known is executed.
     pub(crate) fn unknown_code(&mut self, taint: Taint, text: &str) {
         self.flows(taint, FlowSink::Shell, text);
-        // Where something private comes from says nothing about what it does when it is run.
+        // Private data is not dangerous to run.
         if (Taint { private: false, ..taint }) == Taint::default() {
             self.opaque(OpaqueWhat::Code, text);
         }
@@ -139,7 +139,7 @@ pub(crate) fn chdir(cwd: &Cwd, dir: &Arg) -> Cwd {
     }
 }
 
-/// `root/tail`, with `tail` a glob when it says so.
+/// `root/tail`, where `tail` may be a glob.
 pub(crate) fn below(root: &Arg, tail: &str) -> Arg {
     let join = |root: &str| match root {
         "" => tail.to_owned(),
@@ -161,7 +161,7 @@ pub(crate) fn below(root: &Arg, tail: &str) -> Arg {
     }
 }
 
-/// Says of the names that a call prints which files can be among them, and which text these hold.
+/// Annotates the names that a call prints with which files they can be, and which text these contain.
 pub(crate) fn listed(call: &Call<'_>, names: &mut [Arg], listed: Listed, holding: Option<String>) {
     if names.is_empty() {
         return;
@@ -212,7 +212,7 @@ pub(crate) fn written(call: &Call<'_>) -> String {
     short(&text)
 }
 
-/// A variable that nothing sets: stands in shell text for what is not known.
+/// A variable that nothing sets: the placeholder for unknown parts of shell text.
 pub(crate) const UNKNOWN: &str = "$LICTOR_UNKNOWN_WORD";
 
 /// The words joined by blanks with [`UNKNOWN`] in the place of what is not known, so that the rest can be read.
@@ -231,7 +231,7 @@ pub(crate) fn templated(args: &[Arg]) -> Arg {
 
 #[cfg(test)]
 mod tests;
-/// Hosts where anybody leaves anything for whoever has the address.
+/// Public file drop hosts.
 fn is_drop(host: &str) -> bool {
     crate::words::DROPS
         .iter()

@@ -10,12 +10,12 @@ pub(crate) fn ssh_keys(call: &Call<'_>, report: &mut Report) {
         return;
     }
     let options = super::parsed(call);
-    // A library that is given for a token runs in the program.
+    // A token library is loaded into the program.
     for library in options.values(&["D", "w"]).filter(|arg| arg.prefix().contains('/')) {
         report.opaque(lictor_core::facts::OpaqueWhat::Code, &library.text);
     }
     let Some(path) = options.value(&["f"]) else { return };
-    // What is printed is the public half, or a digest of it.
+    // The output is the public key, or a digest of it.
     let looks = options.has(&["y", "e", "l", "B", "H", "F", "R"]);
     report.file(call, if looks { Access::List } else { Access::Write }, path, false);
 }

@@ -83,8 +83,8 @@ pub(crate) fn is_environment_path(path: &str) -> bool {
     is_environment_file(&path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase())
 }
 
-/// Whether a variable out of a file of variables is a secret, by its name. There a key is one, unless it says that it is
-/// public.
+/// Whether a variable from an environment file is a secret, by its name. There a key is secret, unless its name
+/// marks it as public.
 pub(crate) fn is_secret_of_file(name: &str) -> bool {
     let is_key = || {
         let upper = name.to_ascii_uppercase();
@@ -106,7 +106,7 @@ pub(crate) fn is_secret(arg: &Arg) -> bool {
 
 /// Reports the reading of an operand, and what it does to the taint of the output.
 pub(crate) fn read(call: &Call<'_>, report: &mut Report, arg: &Arg, recursive: bool) {
-    // A serial line holds nothing of this machine: it is listened to.
+    // A serial line contains no data of this machine.
     let serial = arg.known().and_then(|path| path.strip_prefix("/dev/")).is_some_and(|name| {
         ["ttyUSB", "ttyACM", "ttyAMA", "ttyS", "cu.", "serial/"].iter().any(|start| name.starts_with(start))
     });
@@ -114,7 +114,7 @@ pub(crate) fn read(call: &Call<'_>, report: &mut Report, arg: &Arg, recursive: b
     report.taint.secret |= is_secret(arg);
 }
 
-/// A script that a shell prints while it runs it: a file of variables is shown.
+/// A script that a shell traces while it runs: an environment file is shown.
 pub(crate) fn given_to_trace(call: &Call<'_>, report: &mut Report, script: &Arg) {
     if is_secret(script) {
         read(call, report, script, false);
@@ -125,8 +125,8 @@ pub(crate) fn given_to_trace(call: &Call<'_>, report: &mut Report, script: &Arg)
 const MADE_FOR_IT: [&str; 10] =
     ["env", "lint", "scan", "secret", "leak", "crypt", "fmt", "format", "prettier", "check"];
 
-/// Secrets among the words of a program that nothing is known about. A file of secrets that it is given to work on is
-/// read; one that it is given by an option is most likely used for what it is for, unless the option is for content.
+/// Secrets among the words of an unknown program. A secret file as an operand counts as read; as an option value
+/// it is most likely used for authentication, unless the option takes content.
 pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
     let mut first = call.args.iter().filter_map(Arg::known).filter(|word| !word.starts_with('-')).take(2);
     // A script of the project knows what its own files are for.
@@ -145,7 +145,7 @@ pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
         };
         let outside = value.prefix().starts_with(['/', '~']);
         let behind = if outside { option.len() > 2 } else { !option.is_empty() };
-        // A long option says by its name that the file is loaded or signed in with.
+        // The name of a long option indicates that the file is loaded or used for authentication.
         let uses = |option: &str| {
             crate::words::SIGNS_IN.iter().chain(crate::words::LOADS).any(|part| option.contains(part))
         };
@@ -164,8 +164,8 @@ pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Whether the words of a call say that what it is given goes to another machine: one of them is a place there, or the
-/// program or its first word says so.
+/// Whether a call sends its arguments to another machine: one of its words is a remote place, or the program or
+/// its first word indicates it.
 fn is_sent(call: &Call<'_>) -> bool {
     const SENDS: [&str; 7] = ["upload", "ftp", "transfer", "send", "put", "share", "scp"];
     let place = |word: &str| match word.split_once("://") {
@@ -203,12 +203,12 @@ pub(crate) fn loaded(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Letters of options that say the same.
+/// Short options with the same meaning.
 const SIGNS_IN_LETTERS: [&str; 6] = ["-i", "-k", "-v", "-m", "-x", "-K"];
 
-/// Secrets outside the project that are among the words of a call, or in them (`src=/etc/shadow`, `\input{/etc/shadow}`),
-/// and of which nobody said what becomes of them: they are read. `in_text` when words with blanks are code of some kind
-/// and no message.
+/// Secrets outside the project that are among the words of a call, or in them (`src=/etc/shadow`,
+/// `\input{/etc/shadow}`), and whose use is unknown: they count as read. `in_text` when words with blanks are
+/// code and not a message.
 pub(crate) fn unaccounted(call: &Call<'_>, report: &mut Report, in_text: bool) {
     let mut before = "";
     for arg in call.args {
@@ -255,7 +255,7 @@ fn login_key(command: &str) -> Option<&str> {
     words.next()
 }
 
-/// Whether the name of an option says that its value is code of some kind.
+/// Whether the name of an option indicates that its value is code.
 fn takes_code(option: &str) -> bool {
     const PARTS: [&str; 7] = ["eval", "expr", "expression", "script", "code", "query", "template"];
     option.strip_prefix("--").is_some_and(|name| name.split(['-', '_']).any(|part| PARTS.contains(&part)))
@@ -266,7 +266,7 @@ fn is_kept_outside(path: &str) -> bool {
     path.starts_with(['/', '~'])
         && is_secret_path(path)
         && !is_environment_path(path)
-        // Servers and clients are given their keys by name; what lies with a person's own keys is none of those.
+        // Servers and clients get their keys by path; files among a person's own keys are not such keys.
         && (!path.ends_with(".pem") && !path.ends_with(".key") || path.contains("/.gnupg/") || path.contains("/.ssh/"))
 }
 
@@ -283,7 +283,7 @@ fn is_plain_secret(path: &str) -> bool {
             ))
 }
 
-/// The output holds a secret that no path names: it comes from a service.
+/// The output contains a secret without a path: it comes from a service.
 pub(crate) fn reveals(report: &mut Report) {
     report.taint.secret = true;
     report.effects.push(Effect::Deed {
@@ -294,9 +294,9 @@ pub(crate) fn reveals(report: &mut Report) {
     });
 }
 
-/// Whether every secret variable in a text is for the service that is addressed: it is called after it (`$CODECOV_TOKEN` for
-/// `codecov.io`, `$GOOGLE_API_KEY` for `maps.googleapis.com`), or whoever set the variable has set the address too
-/// (`$N8N_API_KEY` for `$N8N_BASE_URL`).
+/// Whether every secret variable in a text belongs to the addressed service: it is named after it
+/// (`$CODECOV_TOKEN` for `codecov.io`, `$GOOGLE_API_KEY` for `maps.googleapis.com`), or the URL is a variable
+/// with the same prefix (`$N8N_API_KEY` for `$N8N_BASE_URL`).
 pub(crate) fn is_for(text: &str, addresses: &[&Arg], is_set_here: &dyn Fn(&str) -> bool) -> bool {
     let host = |address: &Arg| {
         let lower = address.text.to_ascii_lowercase();
@@ -332,8 +332,8 @@ pub(crate) fn is_for(text: &str, addresses: &[&Arg], is_set_here: &dyn Fn(&str) 
     any && all
 }
 
-/// Whether a credential that a program printed into this text (`$(gh auth token)`) goes to another host than those it is
-/// for. Of programs whose description names none, nothing is known.
+/// Whether a credential that a program printed into this text (`$(gh auth token)`) goes to another host than
+/// those it is for. If the description names no hosts, nothing is known.
 pub(crate) fn is_astray(text: &str, addresses: &[&Arg]) -> bool {
     let Some((_, command)) = text.split_once("$(").or_else(|| text.split_once('`')) else { return false };
     let program = command.split_whitespace().next().unwrap_or_default();
@@ -346,7 +346,7 @@ pub(crate) fn is_astray(text: &str, addresses: &[&Arg]) -> bool {
     named.into_iter().any(|host| !fits(&host))
 }
 
-/// A header that carries a credential is what the credential is for: its name says so.
+/// A credential header is the intended use of a credential, recognised by its name.
 pub(crate) fn is_credential_header(text: &str) -> bool {
     const PARTS: [&str; 8] = ["auth", "token", "api-key", "apikey", "api_key", "cookie", "secret", "session"];
     let header =
@@ -397,10 +397,10 @@ pub(crate) fn prints_secret(call: &Call<'_>) -> bool {
                         // `$@`, `$*`.
                         let end = if rest.starts_with(['@', '*']) { Some(1) } else { end };
                         let (name, tail) = rest.split_at(end.unwrap_or(rest.len()));
-                        // `${TOKEN:+set}` says whether there is one, `${LINE%%=*}` what it is called.
+                        // `${TOKEN:+set}` tests whether it is set, `${LINE%%=*}` gives its name.
                         let asks =
                             braced.is_some() && [":+", "+", "%%=*"].iter().any(|sign| tail.starts_with(sign));
-                        // `${!n}`: what the variable names, which is all that the word can have it from.
+                        // `${!n}`: the variable named by `n`.
                         !name.is_empty() && !asks && (named.is_some() || call.env.holds_secret(name))
                     })
             })

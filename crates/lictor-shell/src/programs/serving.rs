@@ -9,7 +9,7 @@ use super::secrets;
 use crate::call::{Call, Report};
 use crate::operand::{Arg, Cwd};
 
-/// Reports that the files of a directory are handed out: the one that is named, or the one the call runs in.
+/// Reports that the files of a directory are served: the one that is named, or the one the call runs in.
 pub(crate) fn directory(call: &Call<'_>, report: &mut Report, named: Option<&Arg>) {
     let here = match call.cwd {
         Cwd::Known(path) | Cwd::Glob(path) => Some(Arg::literal(path)),
@@ -31,7 +31,7 @@ pub(crate) fn directory(call: &Call<'_>, report: &mut Report, named: Option<&Arg
         secrets::reveals(report);
     }
 }
-/// Reports that the files of the directory that the call runs in are handed out.
+/// Reports that the files of the current directory are served.
 pub(crate) fn here(call: &Call<'_>, report: &mut Report) {
     directory(call, report, None);
 }

@@ -7,7 +7,7 @@ use super::report::{joined, written};
 use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
 
-/// `at` and `batch`: a script, or what they are told on their input.
+/// `at` and `batch`: a script, or the commands on their input.
 pub(crate) fn at(call: &Call<'_>, report: &mut Report) {
     let options = super::parsed(call);
     match (options.value(&["f"]), call.stdin) {
@@ -129,7 +129,7 @@ pub(crate) fn multiplexer(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// What is typed without being sent off may go on in another call.
+/// Typed text without a newline may be completed by another call.
 fn pieces(typed: &[Arg], finished: bool, report: &mut Report) {
     let text: String = typed.iter().map(|arg| arg.known().unwrap_or("$X")).collect();
     if !finished || text.starts_with(|first: char| first.is_ascii_lowercase()) {

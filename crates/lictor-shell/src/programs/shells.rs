@@ -14,7 +14,7 @@ pub(crate) fn language_named(name: &str) -> Option<&'static str> {
         .find(|known| *known == name)
 }
 
-/// An interpreter: its language is told by the first name of its description.
+/// An interpreter: its language is the first name of its description.
 pub(crate) fn interpreter(call: &Call<'_>, report: &mut Report) {
     let first = super::table::find(call.program).and_then(|entry| entry.program.names.first());
     let language = match first.map(AsRef::as_ref).unwrap_or_default() {
@@ -35,7 +35,7 @@ pub(crate) fn stdin_is_code(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// What is run is typed into it by whoever has started it, later.
+/// Its code is typed into it later.
 pub(crate) fn awaits_code(report: &mut Report) {
     let (verb, object) = AWAITS_CODE;
     report.deed(verb, object);
@@ -115,7 +115,7 @@ pub(crate) fn shell(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Options of interpreters: those with values, those that hold code.
+/// Options of interpreters: those with values, those with code.
 fn interpreter_grammar(language: &str) -> (Grammar, &'static [&'static str]) {
     match language {
         "python" => (Grammar::until_operand("cmWXQ", "check-hash-based-pycs="), &["c"]),
@@ -142,7 +142,7 @@ fn interpreter_grammar(language: &str) -> (Grammar, &'static [&'static str]) {
     }
 }
 
-/// Whether a word is a variable that nothing is known of but that its name says it holds options.
+/// Whether a word is an unknown variable whose name indicates options.
 fn holds_options(arg: &Arg) -> bool {
     let name = arg.text.to_ascii_uppercase();
     let unset =
@@ -166,7 +166,7 @@ fn interpret(call: &Call<'_>, report: &mut Report, language: &'static str) {
         return bodies.for_each(|body| report.then_code(language, body));
     }
     let (grammar, code_options) = interpreter_grammar(language);
-    // `python $PYTHON_FLAGS -m pytest`: a variable that is called after options holds options.
+    // `python $PYTHON_FLAGS -m pytest`: a variable that is named after options contains options.
     let args: Vec<Arg> = call.args.iter().filter(|arg| !holds_options(arg)).cloned().collect();
     let options = grammar.parse(if args.is_empty() { call.args } else { &args });
     let mut ran = false;
@@ -229,7 +229,7 @@ fn interpret(call: &Call<'_>, report: &mut Report, language: &'static str) {
     }
 }
 
-/// Whether a word leaves an interpreter at its prompt.
+/// Whether a word starts an interactive interpreter.
 fn is_of_a_prompt(arg: &Arg) -> bool {
     matches!(
         arg.known(),
@@ -306,7 +306,7 @@ fn posix(text: &Arg) -> Arg {
         if starts && letter.is_ascii_alphabetic() && rest.starts_with(':') && !rest.starts_with("://") {
             letters.next();
             let behind = rest.get(1..).unwrap_or_default().trim_start_matches('/');
-            // The whole drive is a root; what lies on it is none of the directories that have that name here.
+            // The whole drive is a root; its directories are not the local ones of the same name.
             let whole = behind.is_empty() || behind.starts_with([' ', '*', '"', '\'', ';', '|', ')']);
             let system = ["Users", "Windows", "Program"].iter().any(|top| behind.starts_with(top));
             while letters.next_if(|(_, next)| *next == '/').is_some() {}
@@ -344,7 +344,7 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
                     return report.then_shell(&posix(&super::report::joined(rest)), &[], "pwsh");
                 }
                 "-e" | "-ec" | "-enc" | "-encodedcommand" | "-encoded" => {
-                    // Nobody who means well hides what they type, but what it says is still worth knowing.
+                    // Encoded commands are suspicious, but their content is still analysed.
                     report.flows(
                         Taint { decoded: true, ..Taint::default() },
                         FlowSink::Shell,

@@ -18,7 +18,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         ["TCP", "UDP", "OPENSSL", "SSL", "SCTP", "SOCKS", "PROXY"].iter().any(|kind| upper.starts_with(kind))
             || upper.contains("-LISTEN:")
     });
-    // Which of the two is written to: both, unless the direction is said or the other one only takes.
+    // Which of the two is written to: both, unless the direction is set or the other one is write-only.
     let takes = |at: usize| {
         let other = addresses.get(1 - at.min(1)).map(|arg| arg.prefix().to_ascii_uppercase());
         match (options.has(&["u"]), options.has(&["U"])) {

@@ -190,7 +190,7 @@ fn judge_nested(text: &str, report: &mut Report, depth: usize) {
             match pair {
                 [Token::Word(word), Token::Text(command)] if word == "PROGRAM" => {
                     report.then_shell(&Arg::literal(command), &[], "sql");
-                    // Rows of a table, given to what sends them.
+                    // Rows of a table, passed to a program that sends them.
                     let program = command.split_whitespace().next().unwrap_or_default();
                     if mentions(&["TO"]) && super::is(program, Trait::SendsFiles) {
                         report.flow(FlowSource::Private, FlowSink::Host, command);
@@ -274,7 +274,7 @@ fn files(tokens: &[Token], report: &mut Report) {
             report.taint.secret = true;
             file(report, Access::Read, path);
         }
-        // On a server's machine such a path means nothing here, unless it is one of a person or a project.
+        // A path on the database server is irrelevant here, unless it is in a home directory or a project.
         let ours = !path.starts_with('/') || path.contains("/.") || path.ends_with("/governance.yaml");
         if writes && (ours || crate::walk::startup::runs_later(path)) {
             file(report, Access::Write, path);
@@ -288,7 +288,7 @@ fn effect(tokens: &[Token]) -> Option<DatabaseEffect> {
         _ => "",
     };
     let has = |wanted: &str| tokens.iter().any(|token| matches!(token, Token::Word(word) if word == wanted));
-    // A common table expression or EXPLAIN ANALYZE stands in front of the verb.
+    // A common table expression or EXPLAIN ANALYZE precedes the verb.
     let verb = match word(0) {
         "WITH" => ["DELETE", "UPDATE", "INSERT"].into_iter().find(|verb| has(verb)).unwrap_or("SELECT"),
         "EXPLAIN" if has("ANALYZE") => ["DELETE", "UPDATE", "INSERT"].into_iter().find(|verb| has(verb)).unwrap_or("SELECT"),

@@ -115,7 +115,7 @@ pub(crate) fn ssh(call: &Call<'_>, report: &mut Report) {
         report.flow(FlowSource::Secret, FlowSink::Host, &written(call));
     }
     if !tail.operands.is_empty() && is_this_machine(host) {
-        // A session of its own on this machine, in the home directory.
+        // A new session on this machine, in the home directory.
         let text = templated(&tail.operands);
         let there = match text.known() {
             Some(command) => Arg::literal(format!("cd ~ && {command}")),

@@ -6,14 +6,15 @@ use super::report::written;
 use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
 
-/// What a list of all processes stands for where names are followed: picking some of them makes it another pattern.
+/// The pattern that represents a list of all processes in the tracking of names: a selection of them is another
+/// pattern.
 const EVERY_PROCESS: &str = "/proc/*";
 /// The same for the processes of Lictor and of agents.
 pub(super) const OUR_PROCESSES: &str = "/proc/lictor*";
 /// The same for those of servers that more than one project uses.
 const SERVER_PROCESSES: &str = "/proc/server*";
 
-/// `grep lictor` and the like, behind a list of processes: what is left of it are those of Lictor.
+/// `grep lictor` and similar, after a list of processes: it selects those of Lictor.
 pub(super) fn picked(call: &Call<'_>, report: &mut Report) {
     if let Stdin::Names(names) = call.stdin
         && names.iter().any(|name| name.prefix().starts_with("/proc/"))
@@ -27,7 +28,7 @@ pub(super) fn picked(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Processes of servers, when a word of the call is the name of one. `[p]ostgres` is how a search leaves itself out.
+/// Processes of servers, when a word of the call is the name of one. `[p]ostgres` makes a search exclude itself.
 fn of_servers(call: &Call<'_>) -> Option<&'static str> {
     let names = |arg: &Arg| {
         let word = arg.known().unwrap_or_default().replace(['[', ']'], "");
@@ -36,7 +37,7 @@ fn of_servers(call: &Call<'_>) -> Option<&'static str> {
     call.args.iter().any(names).then_some(SERVER_PROCESSES)
 }
 
-/// `ps`, `pgrep`, `lsof`: whether what they print names every process there is, or those of Lictor.
+/// `ps`, `pgrep`, `lsof`: whether their output names all processes, or those of Lictor.
 pub(crate) fn listing(call: &Call<'_>, report: &mut Report) {
     let every = match call.program {
         "ps" => {
@@ -68,7 +69,7 @@ pub(crate) fn listing(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Programs without which nothing else goes on.
+/// Programs that the system depends on.
 fn is_vital(name: &str) -> bool {
     matches!(name, "init" | "launchd" | "loginwindow" | "WindowServer" | "sshd" | "Finder")
         || name.starts_with("systemd")
@@ -122,7 +123,7 @@ pub(crate) fn kill(call: &Call<'_>, report: &mut Report) {
     }
     let any_number = |arg: &&Arg| arg.glob && matches!(arg.known(), Some("[0-9]*" | "*" | "/proc/[0-9]*"));
     let all = targets.iter().any(|arg| matches!(arg.known(), Some("-1" | "1" | EVERY_PROCESS)) || any_number(arg))
-        // Whoever started this shell.
+        // The parent of this shell.
         || targets.iter().any(|arg| matches!(arg.text.trim_matches('"'), "$PPID" | "${PPID}"))
         // Everything that shares the shell's group, without a chance to end in order.
         || call.args.first().is_some_and(|arg| matches!(arg.known(), Some("-9" | "-KILL" | "-SIGKILL")))

@@ -7,14 +7,14 @@ use std::borrow::Cow;
 use crate::call::{Call, Report};
 use crate::describe::*;
 
-/// A function for what a description cannot say. Its call has the words behind the pattern of the rule.
+/// A function for what a description cannot express. Its call has the words after the pattern of the rule.
 pub(super) type Function = fn(&Call<'_>, &mut Report);
 
 /// One description.
 pub(crate) struct Entry {
-    /// The file it stands in.
+    /// Its file.
     pub(crate) family: Family,
-    /// What the program does.
+    /// The description of the program.
     pub(crate) program: Program,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn is(name: &str, wanted: Trait) -> bool {
 /// The number of the entry with that name.
 fn entry_of(name: &str) -> Option<usize> {
     for slot in slots::of(name) {
-        // A slot that is free ends the search; the others hold the number of a name, counted from one.
+        // A free slot ends the search; the others contain the number of a name, counted from one.
         let number = usize::from(*SLOTS.get(slot)?).checked_sub(1)?;
         match NAMES.get(number) {
             Some((known, entry)) if *known == name => return Some(*entry),

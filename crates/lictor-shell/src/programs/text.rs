@@ -20,12 +20,12 @@ pub(crate) fn pass_on(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// The output is made from the input in a way that is not worked out.
+/// The output is derived from the input in an unknown way.
 pub(crate) fn derive(call: &Call<'_>, report: &mut Report) {
     match call.stdin {
         Stdin::Inherited => {}
         Stdin::Text(_) => report.taint.decoded = true,
-        // What is cut or put together may name any files.
+        // Cut or joined text may name any files.
         Stdin::Names(names) => {
             report.names.clone_from(names);
             super::report::listed(call, &mut report.names, Listed::All, None);
@@ -34,7 +34,7 @@ pub(crate) fn derive(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// The output is what `work` makes of the literal input, or decoded when that fails.
+/// The output is `work` applied to the literal input, or tainted as decoded if that fails.
 fn compute(call: &Call<'_>, report: &mut Report, work: impl FnOnce(&str) -> Option<String>) {
     match call.stdin {
         Stdin::Text(text) if text.len() <= TEXT_KEPT => match work(text) {
@@ -51,7 +51,7 @@ fn decode(call: &Call<'_>, report: &mut Report, work: impl FnOnce(&str) -> Optio
     report.decoded = report.stdout.is_some();
 }
 
-/// Programs that unpack what they are given: in place, or onto their output.
+/// Programs that unpack their operands: in place, or to their output.
 pub(crate) fn unpacked(call: &Call<'_>, report: &mut Report) {
     decode(call, report, |_| None);
     if !call.args.is_empty() {
@@ -539,7 +539,7 @@ pub(crate) fn seq(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// What the input of a call is tainted with.
+/// The taint of a call's input.
 pub(crate) fn stdin_taint(call: &Call<'_>) -> Taint {
     match call.stdin {
         Stdin::Unknown(taint) => *taint,

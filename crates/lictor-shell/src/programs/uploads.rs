@@ -4,21 +4,21 @@ use super::secrets;
 use crate::call::{Call, Report};
 use crate::operand::Arg;
 
-/// The path behind the sign of a word. Text that only mentions a file sends nothing.
+/// The path after the prefix of a word. Text that only mentions a file sends nothing.
 fn path(word: &str) -> Option<&str> {
     let (front, path) = word.split_once('@')?;
     let field = front.strip_suffix('=').unwrap_or(front);
     field.chars().all(|letter| letter.is_alphanumeric() || "_-[]".contains(letter)).then_some(path)
 }
 
-/// The files that words name behind a sign.
+/// The files that words name with a prefix.
 pub(crate) fn at(call: &Call<'_>) -> Vec<Arg> {
     let words = call.args.iter().filter_map(Arg::known);
     words.filter_map(|word| path(word).or_else(|| word.strip_prefix("file://"))).map(Arg::literal).collect()
 }
 
-/// Reports secrets that a call is given as the whole value of a word: `@x`, `file://x`, `--body=file://x`. Tools agree on
-/// these signs for "what is in the file".
+/// Reports secrets that are the whole value of a word: `@x`, `file://x`, `--body=file://x`. Tools use these
+/// prefixes for the content of a file.
 pub(crate) fn quoted(call: &Call<'_>, report: &mut Report) {
     for word in call.args.iter().filter_map(Arg::known) {
         let value = match word.split_once('=') {

@@ -8,7 +8,7 @@ use super::table::VARIABLES;
 use crate::call::{Next, Report};
 use crate::operand::Arg;
 
-/// What the value of a variable is to the programs that look at it.
+/// The kind of a variable's value.
 fn kind(name: &str) -> Option<&'static str> {
     let capital = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
     // Most names are none of these.
@@ -27,7 +27,8 @@ pub(super) fn is_command(name: &str) -> bool {
     kind(name) == Some("command")
 }
 
-/// Reports what a variable makes programs run. `program` is the one that it stands in front of; none when it stays set.
+/// Reports what a variable makes programs run. `program` is the program after it; empty when the variable stays
+/// set.
 pub(super) fn runs(name: &str, value: &Arg, program: &str, report: &mut Report) {
     let Some(kind) = kind(name) else { return };
     let text = value.known().unwrap_or_default();
@@ -39,7 +40,7 @@ pub(super) fn runs(name: &str, value: &Arg, program: &str, report: &mut Report) 
             }
         }
         "command" => command(name, value, program, report),
-        // Whoever stands between may send what they like.
+        // A man in the middle can send anything.
         "source" => {
             let own =
                 ["localhost", "127.0.0.1", "host.docker.internal"].iter().any(|host| text.contains(host));
@@ -47,7 +48,7 @@ pub(super) fn runs(name: &str, value: &Arg, program: &str, report: &mut Report) 
                 report.deed("trust", "source");
             }
         }
-        // A shell looks at its own variables itself.
+        // A shell handles its own variables.
         "shell" if super::is_shell(program) => {}
         "shell" | "python" | "other" if !text.is_empty() && !text.contains(['$', '`']) => {
             let language = if kind == "shell" { Some("shell") } else { language_named(kind) };

@@ -16,7 +16,7 @@ pub(crate) fn nix(call: &Call<'_>, report: &mut Report) {
     if let Some(at) = call.args.iter().position(|arg| matches!(arg.known(), Some("--command" | "-c"))) {
         report.then_argv(call.args.get(at + 1..).unwrap_or_default(), "nix");
     }
-    // `nix run pkgs#tool -- words`, `nix run github:owner/tool -- words`: the words are those of the tool.
+    // `nix run pkgs#tool -- words`, `nix run github:owner/tool -- words`: the words belong to the tool.
     let flake = options.word(1);
     let tool = flake.split_once('#').map(|(_, tool)| tool);
     let tool = tool.or_else(|| flake.contains(':').then(|| flake.rsplit('/').next().unwrap_or(flake)));
@@ -24,7 +24,7 @@ pub(crate) fn nix(call: &Call<'_>, report: &mut Report) {
         && let Some(tool) = tool
         && let Some(at) = call.args.iter().position(|arg| arg.known() == Some("--"))
     {
-        // Flakes have the name of what they pack.
+        // Flakes are named after their program.
         let packed =
             lictor_agents::launch::by_package(tool.trim_end_matches("-nix").trim_end_matches("-flake"));
         let mut argv = vec![Arg::literal(packed.unwrap_or(tool))];
@@ -84,7 +84,7 @@ pub(crate) fn m4(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// `start-stop-daemon`: the program is an option, its words stand behind `--`.
+/// `start-stop-daemon`: the program is an option, its words follow `--`.
 pub(crate) fn daemon(call: &Call<'_>, report: &mut Report) {
     let options = super::parsed(call);
     if let Some(program) = options.value(&["x", "exec", "startas"]) {
@@ -118,7 +118,7 @@ fn starts_agent(program: &str) -> bool {
 fn run_with(call: &Call<'_>, report: &mut Report, options: &Options, cwd: Option<Cwd>) {
     let (mut assigned, argv) = assignments(&options.operands);
     let program = argv.first().and_then(Arg::known).map(|path| path.rsplit('/').next().unwrap_or(path));
-    // Another user, or none of the variables that say where settings are.
+    // Another user, or an environment without the variables for settings directories.
     let other_home = match call.program {
         "env" => {
             options.has(&["i", "ignore-environment"])

@@ -8,7 +8,7 @@ use crate::call::{Call, Next, Report, Stdin};
 use crate::describe::Trait;
 use crate::operand::Arg;
 
-/// How many inputs are followed; more are one unknown.
+/// How many inputs are tracked; more count as one unknown.
 const INPUTS: usize = 64;
 
 fn is_shell(program: &str) -> bool {
@@ -97,7 +97,7 @@ pub(crate) fn xargs(call: &Call<'_>, report: &mut Report) {
         None if from_file => None,
         None => inputs(call.stdin, placeholder.is_some(), separator),
     };
-    // A directory among the names that a search finds stands for all that is in it.
+    // A directory among the results of a search includes its contents.
     let sends = argv.first().and_then(Arg::known).is_some_and(|name| super::is(name, Trait::SendsFiles));
     let whole = |word: Arg| if word.glob { word } else { super::report::below(&word, "**/*") };
     let known = match call.stdin {

@@ -10,7 +10,7 @@ impl State {
         self.loaded.get_or_insert_with(BTreeMap::new);
     }
 
-    /// What was loaded for a program that has ended is gone.
+    /// Removes variables that were loaded for a program that has ended.
     pub(crate) fn unload(&mut self) {
         self.loaded = None;
     }
@@ -19,8 +19,8 @@ impl State {
         self.loaded.is_some()
     }
 
-    /// What an environment file has set since the mark is not the line's own: secrets stay what they are under their names,
-    /// the rest keeps its values.
+    /// Variables that an environment file has set since the mark are not the line's own: secrets stay secret
+    /// under their names, the others keep their values.
     pub(crate) fn load_since(&mut self, mark: Mark) {
         let set = self.journal.get(mark.0..).unwrap_or_default().iter().filter_map(|change| match change {
             Change::Variable(name, _) => Some(name.clone()),
@@ -42,7 +42,7 @@ impl State {
         self.variable(name).is_some_and(|value| loaded() != Some(value))
     }
 
-    /// Whether a variable holds a secret: the line put one into it, or left it alone and its name says so.
+    /// Whether a variable holds a secret: the line put one into it, or did not set it and its name indicates one.
     pub(crate) fn is_secret(&self, name: &str) -> bool {
         match self.variable(name) {
             Some(value) => value.taint().secret,

@@ -12,7 +12,7 @@ use crate::programs;
 use crate::state::{Datum, Value};
 
 impl Walker<'_> {
-    /// Works out an assignment; `keep` when it stays in force behind the command.
+    /// Evaluates an assignment; `keep` when it stays set after the command.
     pub(super) fn assign(&mut self, assignment: &Assignment, keep: bool) -> Option<(String, Arg)> {
         let name = &assignment.name;
         if let Some(subscript) = &assignment.element {
@@ -33,7 +33,7 @@ impl Walker<'_> {
                     taint: datum.taint,
                     found: None,
                 };
-                // Wherever the value is taken for a name or a number, its subscript is run.
+                // Where the value is used as a name or a number, its subscript is run.
                 if let Some(text) = datum.text().filter(|text| text.contains('[')).map(str::to_owned) {
                     self.subscript(&text);
                 }
@@ -82,7 +82,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A variable that stays in force may switch a guard off or make shells run something.
+    /// A variable that stays set may disable a guard or make shells run something.
     pub(crate) fn assigned(&mut self, name: &str, arg: &Arg) {
         let mut report = Report::default();
         programs::judge_assignment(name, arg, "", &mut report);

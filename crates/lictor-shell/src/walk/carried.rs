@@ -19,7 +19,7 @@ pub(crate) struct Carried {
     by: Option<u32>,
 }
 
-/// What the line carries: down the pipe that is being walked, and in what it wrote.
+/// The copied trees of the line: in the current pipe, and in files that it wrote.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
     pub(super) piped: Vec<Carried>,
@@ -48,7 +48,7 @@ impl Taken {
 }
 
 impl Walker<'_> {
-    /// Whether a command takes trees, or may go on with one that was taken.
+    /// Whether a command copies trees, or may process a copied one.
     pub(super) fn carries(&self, program: &str) -> bool {
         !self.load.piped.is_empty() || !self.load.kept.is_empty() || programs::is(program, Trait::TakesTrees)
     }
@@ -65,7 +65,7 @@ impl Walker<'_> {
             }
         }
         if sends || plumbing.socket().is_some() {
-            // A secret by its name was told where it was read.
+            // A secret with a known name was reported where it was read.
             let known = |each: &Carried| programs::is_secret(&each.tree.arg);
             let before = self.load.piped.iter().chain(&carried);
             let before = before.filter(|each| each.by != context.by && !known(each));
@@ -83,7 +83,7 @@ impl Walker<'_> {
         }
     }
 
-    /// What comes down the pipe goes into a file.
+    /// The piped data goes into a file.
     pub(super) fn carry_into(&mut self, key: &str) {
         if !self.load.piped.is_empty() {
             let piped = self.load.piped.clone();

@@ -101,7 +101,7 @@ impl Walker<'_> {
                 let scene = Scene { attributable: false, capture: true, ..scene };
                 let output = self.with_unknown_stdin(Taint::default(), |this| this.node(body, scene));
                 self.state.leave(mark);
-                // What it prints is read from the first descriptor of its array.
+                // Its output is read from the first descriptor of its array.
                 let number = |path: String| Datum::known(path.trim_start_matches("/dev/fd/"));
                 let prints = number(self.pipe_path(output));
                 let takes = number(self.pipe_path(Output::unknown()));
@@ -159,7 +159,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The body of a loop whose rounds are not told apart.
+    /// The body of a loop whose rounds are not distinguished.
     fn repeated(&mut self, body: &Script, scene: Scene) -> Output {
         let exits = self.state.flags().errexit;
         let mark = self.state.mark();
@@ -261,7 +261,7 @@ impl Walker<'_> {
     }
 }
 
-/// What all the values have in common.
+/// The common part of all values.
 fn common(values: &[Datum]) -> Datum {
     use crate::operand::Known;
     let texts: Option<Vec<&str>> = values.iter().map(Datum::text).collect();

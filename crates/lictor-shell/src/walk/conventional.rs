@@ -16,7 +16,7 @@ pub(crate) fn program_of(name: &str) -> Option<&'static str> {
     known(name).or_else(|| known(stem()?))
 }
 
-/// Variables that hold words to put in front of any command, or nothing.
+/// Variables with words that precede any command, or empty.
 fn is_wrapper(name: &str) -> bool {
     ["_EXEC", "_PREFIX", "_WRAPPER", "_RUNNER"].iter().any(|end| name.ends_with(end))
 }
@@ -30,7 +30,7 @@ fn is_switch(name: &str) -> bool {
 }
 
 impl Walker<'_> {
-    /// The program that an unknown word in its place stands for by convention. Nothing when the line set the variable.
+    /// The program that an unknown word conventionally denotes. `None` when the line sets the variable.
     pub(super) fn conventional(&self, word: &Arg) -> Option<&'static str> {
         let name = variable(&word.text)?;
         if self.state.variable(name).is_some() {
@@ -39,8 +39,8 @@ impl Walker<'_> {
         program_of(name).or_else(|| is_wrapper(name).then_some("env"))
     }
 
-    /// Whether an unknown variable stands in front of a whole command (`$FAKETTY cargo test`): it holds a wrapper, or
-    /// nothing. Words that are subcommands elsewhere (`$TOOL install`) say nothing.
+    /// Whether an unknown variable precedes a whole command (`$FAKETTY cargo test`): it is a wrapper, or empty.
+    /// Words that are subcommands elsewhere (`$TOOL install`) do not show that.
     pub(super) fn stands_in_front(&self, word: &Arg, next: Option<&Arg>) -> bool {
         let unset = variable(&word.text).is_some_and(|name| self.state.variable(name).is_none());
         unset
@@ -48,14 +48,14 @@ impl Walker<'_> {
             && next.and_then(Arg::known).is_some_and(crate::programs::is_tool)
     }
 
-    /// The variable of make that `$(NAME)` stands for. Nothing when the line itself says what `NAME` runs.
+    /// The make variable of `$(NAME)`. `None` when the line itself defines what `NAME` runs.
     pub(crate) fn make_variable<'s>(&self, script: &'s Script) -> Option<&'s str> {
         make_variable(script)
             .filter(|name| self.state.function(name).is_none() && self.state.alias(name).is_none())
     }
 
-    /// A program of which nobody knows what it does, and that is given nothing: `$(compile)` runs what it prints, which is
-    /// no more than it could do itself. A macro of a makefile reads like that.
+    /// An unknown program without arguments: `$(compile)` runs its output, which is no more than it could do
+    /// itself. A makefile macro looks like that.
     fn prints_its_own<'s>(&self, script: &'s Script) -> Option<&'s str> {
         let name = lone_word(script)?;
         let here = self.state.function(name).is_some()
@@ -65,8 +65,8 @@ impl Walker<'_> {
         (!here && !given && !name.contains('/') && !crate::programs::names_program(name)).then_some(name)
     }
 
-    /// The program that the first word of a recipe names, when it is written as make writes it: `$(CC)`, `@$(RM)`,
-    /// `@echo`. A shell knows no such program, so that nothing else can be meant.
+    /// The program that the first word of a recipe names, when it is written as make writes it: `$(CC)`,
+    /// `@$(RM)`, `@echo`. A shell has no such program, so it has no other meaning.
     pub(super) fn of_recipe(&self, word: &Word) -> Option<String> {
         let (mark, variable) = match word.parts.as_slice() {
             [Part::Command(script)] => (true, script),
@@ -91,8 +91,8 @@ impl Walker<'_> {
         Some(program_of(name).map_or_else(|| name.to_ascii_lowercase(), str::to_owned))
     }
 
-    /// Whether a word holds `${{ … }}` or a placeholder of a page: a shell refuses these, and who runs the text fills them
-    /// in before.
+    /// Whether a word contains `${{ … }}` or a placeholder: a shell refuses these, and they are substituted
+    /// before the text runs.
     pub(super) fn is_filled_in_before(word: &Arg) -> bool {
         let filled_in = word.text.contains("${{") || word.text.contains(crate::dialect::PLACEHOLDER);
         filled_in && word.taint == crate::operand::Taint::default()
@@ -106,10 +106,10 @@ impl Walker<'_> {
         })
     }
 
-    /// The programs that a word stands for: a variable to which the line gave one value or another.
+    /// The programs that a word may denote: a variable with alternative values.
     pub(super) fn either_program(&self, word: &Arg) -> Option<Vec<String>> {
         let programs = self.state.either(variable(&word.text)?)?;
-        // `SUDO=`: what stands behind it is the program then, as it is behind `env`.
+        // `SUDO=`: the next word is then the program, as after `env`.
         let program = |program: &String| match program.trim() {
             "" => "env".to_owned(),
             _ => program.clone(),
@@ -117,7 +117,7 @@ impl Walker<'_> {
         (programs.len() <= 8).then(|| programs.iter().map(program).collect())
     }
 
-    /// A variable that is the whole of a condition, and that the line did not set, is a switch of whoever calls it.
+    /// A variable that is a whole condition, and that the line does not set, is a switch of the caller.
     pub(super) fn note_conditions(&mut self, condition: &Script) {
         for item in &condition.items {
             let rest = item.rest.iter().map(|(_, pipeline)| pipeline);
@@ -187,7 +187,7 @@ fn variable(text: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(plain)).then_some(name)
 }
 
-/// `command -v a || command -v b`: whatever is found first, it is the program that was asked for.
+/// `command -v a || command -v b`: the first one found is the requested program.
 pub(super) fn looks_up(item: &Item) -> bool {
     let looks = |pipeline: &Pipeline| match pipeline.stages.as_slice() {
         [Node::Simple(simple)] => {

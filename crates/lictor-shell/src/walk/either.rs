@@ -1,4 +1,4 @@
-//! A variable that gets one of two known values: `m=$(test -f a && echo x || echo y)`, `test -f a && m=x || m=y`,
+//! Variables with one of two known values: `m=$(test -f a && echo x || echo y)`, `test -f a && m=x || m=y`,
 //! `dry=${DRY:+echo}`.
 
 use super::Walker;
@@ -23,7 +23,7 @@ impl Walker<'_> {
     }
 }
 
-/// The texts one of which a word stands for.
+/// The alternative values of a word.
 fn chosen(word: &Word) -> Option<Vec<String>> {
     let parts = match word.parts.as_slice() {
         [Part::Double(parts)] => parts.as_slice(),

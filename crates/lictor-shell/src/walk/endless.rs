@@ -18,7 +18,7 @@ const TOO_MANY: u64 = 2000;
 const DEVICES: [&str; 4] = ["/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"];
 
 impl Walker<'_> {
-    /// Notes a pipeline that writes to a file for as long as there is room.
+    /// Notes a pipeline that writes to a file until the disk is full.
     pub(super) fn fills_disk(&mut self, pipeline: &Pipeline) {
         if !pipeline.stages.iter().any(may_go_on) {
             return;
@@ -65,8 +65,8 @@ impl Walker<'_> {
     }
 }
 
-/// Whether a command names a device or a program that can go on for ever, or only sets variables. Most do not, and
-/// nothing else of them is looked at.
+/// Whether a command names an endless device or program, or only sets variables. Most do not, and are not
+/// analysed further.
 fn may_go_on(stage: &Node) -> bool {
     let Node::Simple(simple) = stage else { return false };
     let names = |word: &Word| match word.literal().unwrap_or_else(|| word.written()) {
@@ -77,8 +77,7 @@ fn may_go_on(stage: &Node) -> bool {
     simple.words.is_empty() || simple.words.iter().any(names) || simple.redirects.iter().any(source)
 }
 
-/// The words of a command that are known, from its program on: what stands in front of it to start it changes nothing about
-/// how much it prints.
+/// The words of a command that are known, from its program on: wrappers do not change how much it prints.
 fn words(simple: &Simple) -> Vec<&str> {
     let words = simple.words.iter().map(|word| word.literal().unwrap_or_else(|| word.written()));
     words.skip_while(|word| is_wrapper(word)).collect()
@@ -117,7 +116,7 @@ fn writes_without_end(pipeline: &Pipeline) -> bool {
             .any(|stage| matches!(stage, Node::Simple(simple) if takes_into_file(simple)))
 }
 
-/// What runs out when something that reads to the end gets input without one: `tail /dev/zero`.
+/// The resource that is exhausted when a program reads endless input to its end: `tail /dev/zero`.
 fn reads_without_end(pipeline: &Pipeline) -> Option<&'static str> {
     let mut stages = pipeline.stages.iter().map(|stage| match stage {
         Node::Simple(simple) => Some((simple, words(simple))),
@@ -152,7 +151,7 @@ fn reads_without_end(pipeline: &Pipeline) -> Option<&'static str> {
     taker.first().and_then(|name| runs_out(name))
 }
 
-/// What runs out when a program gets input without an end.
+/// The resource that a program exhausts with endless input.
 fn runs_out(program: &str) -> Option<&'static str> {
     let memory = is(program, Trait::FillsMemory).then_some("memory");
     memory.or_else(|| is(program, Trait::ReadsToTheEnd).then_some("processor"))
@@ -222,7 +221,7 @@ fn starts_too_many(pipeline: &Pipeline) -> bool {
     many && parallel
 }
 
-/// How many values a word of a loop stands for: `{1..100000}`, `$(seq 1 100000)`.
+/// How many values a word of a loop has: `{1..100000}`, `$(seq 1 100000)`.
 fn counts_to(word: &Word) -> u64 {
     let written = word.written();
     let inner = written.strip_prefix("$(seq ").map(|rest| rest.trim_end_matches(')'));
@@ -255,7 +254,7 @@ fn prints_without_end(simple: &Simple, program: &[&str]) -> bool {
     }
 }
 
-/// Whether `dd` is told no end, or one that is too far away.
+/// Whether `dd` has no limit, or too large a limit.
 fn copies_without_end(program: &[&str]) -> bool {
     let value = |name: &str| program.iter().find_map(|word| word.strip_prefix(name));
     let endless = matches!(value("if="), Some("/dev/zero" | "/dev/urandom" | "/dev/random"));
@@ -331,7 +330,7 @@ struct Seen {
     makes: bool,
     /// And gone into.
     enters: bool,
-    /// A variable is made of itself and more.
+    /// A variable grows by appending to itself.
     grows: bool,
     /// Nothing is done, over and over.
     idles: bool,
@@ -352,7 +351,7 @@ impl Seen {
 
     fn node(&mut self, node: &Node) {
         let Node::Simple(simple) = node else {
-            // Whatever is decided inside may end it.
+            // Any condition inside may end it.
             self.waits |=
                 !matches!(node, Node::Compound { body, .. } if matches!(**body, Compound::Arithmetic(_)));
             return;

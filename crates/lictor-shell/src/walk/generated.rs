@@ -37,7 +37,7 @@ fn edits_in_place(word: &Word) -> bool {
     })
 }
 
-/// Whether a text holds the name of a program that does harm, as a word.
+/// Whether a text contains the name of a harmful program, as a word.
 fn says_command(text: &str) -> bool {
     // `script.sh` is a file.
     let file = |ending: &str| text.strip_suffix(ending).filter(|name| !name.contains(char::is_whitespace));

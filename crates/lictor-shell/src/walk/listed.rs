@@ -9,7 +9,7 @@ use crate::operand::{Arg, Operand};
 use crate::programs::{self, mentions::is_path};
 use crate::reading::{Done, Mention};
 
-/// The most names of one list that are looked at.
+/// The maximum number of names of one list that are checked.
 const MOST_NAMES: usize = 256;
 
 impl Walker<'_> {
@@ -23,7 +23,7 @@ impl Walker<'_> {
         secret.map(|named| named.file.clone()).collect()
     }
 
-    /// The names in a file whose words stand on the line: `cat $(cat list)`. Prose is no list.
+    /// The names in a file whose words are expanded on the line: `cat $(cat list)`. Prose is not a list.
     pub(crate) fn words_in(&mut self, list: &Arg) {
         self.mention_names(list, is_list);
     }

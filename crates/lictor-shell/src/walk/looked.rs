@@ -11,22 +11,22 @@ use crate::describe::Trait;
 use crate::operand::Operand;
 use crate::programs;
 
-/// What a command lets through of what it reads.
+/// How much of its input a command passes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shows {
     /// Any part of it.
     Content,
-    /// The names in front of `=`, nothing behind them.
+    /// The names before `=`, nothing after.
     Names,
-    /// Lines of a file that are picked by a name which is no secret's.
+    /// Lines of a file that are selected by a name that is not secret.
     Plain,
-    /// How much it is, whether something is in it, a digest.
+    /// Only its size, its existence, or a digest.
     Nothing,
 }
 
 impl Walker<'_> {
-    /// Secrets that the pipeline reads are only looked at when one of its commands lets nothing of them through. Says
-    /// whether that is so for all that it reads and for what was printed.
+    /// Secrets that the pipeline reads are not shown if one of its commands passes nothing on. Returns whether
+    /// that holds for all its reads and for its output.
     pub(super) fn only_looked_at(&mut self, pipeline: &Pipeline, printed: &Output) -> bool {
         if self.reads.is_empty() && !printed.taint().secret {
             return false;
@@ -57,7 +57,8 @@ impl Walker<'_> {
         all
     }
 
-    /// Secrets of the project that go into another file of secrets there (`cat cert.pem key.pem > both.pem`) stay where they are.
+    /// Secrets of the project that go into another secret file of the project (`cat cert.pem key.pem > both.pem`)
+    /// are not exposed.
     fn joined_in_the_project(&mut self) {
         for at in &self.reads {
             if let Some(Effect::File { access, target, .. }) = self.reading.effects.get_mut(*at)
@@ -71,7 +72,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Whether a command of a pipeline lets nothing of the secrets through that were read so far.
+    /// Whether a command of a pipeline passes on nothing of the secrets that were read so far.
     pub(super) fn holds_back(&self, stage: &Node) -> bool {
         match shows(stage) {
             Shows::Content => false,
@@ -87,7 +88,7 @@ impl Walker<'_> {
         }
     }
 
-    /// `env | grep TOKEN`: of all variables those are picked that hold secrets, and shown.
+    /// `env | grep TOKEN`: selects and shows the variables with secrets.
     pub(super) fn picks_secret_variables(&mut self, pipeline: &Pipeline, scene: super::Scene) {
         let [Node::Simple(simple), rest @ ..] = pipeline.stages.as_slice() else { return };
         if rest.is_empty() || scene.capture || !simple.words.first().is_some_and(lists_variables) {
@@ -136,7 +137,7 @@ impl Walker<'_> {
         report.effects.into_iter().for_each(|effect| self.effect(effect));
     }
 
-    /// What was read since `from` went into a variable: it is used there, and judged again where it is printed or sent.
+    /// Data read since `from` went into a variable: it is judged again where it is printed or sent.
     pub(super) fn put_into_variable(&mut self, from: usize) {
         self.keep_effects(from, |effect| match effect {
             Effect::File { access, target, .. }
@@ -149,7 +150,7 @@ impl Walker<'_> {
         });
     }
 
-    /// A token that went since `from` straight into a login, or of which only the length came out, was not shown to anybody.
+    /// A token that since `from` only went into a login, or whose length only was printed, was not shown.
     pub(crate) fn not_shown(&mut self, from: usize) {
         self.keep_effects(from, |effect| !is_shown_secret(effect));
     }
@@ -171,7 +172,7 @@ fn is_of_variables(file: &Operand) -> bool {
     })
 }
 
-/// `> combined.pem`: what is printed goes into a file of the project that is a secret itself.
+/// `> combined.pem`: the output goes into a project file that is itself a secret.
 fn keeps_as_secret(stage: &Node) -> bool {
     let Node::Simple(simple) = stage else { return false };
     simple.redirects.iter().any(|redirect| match &redirect.target {
@@ -213,7 +214,7 @@ fn shows(stage: &Node) -> Shows {
     let long = |names: &[&str]| args.iter().any(|arg| names.contains(arg));
     let measures = programs::is(program, Trait::Measures) && programs::is(program, Trait::ReadsToTheEnd);
     match *program {
-        // Lines that are no list are complained about, with what they hold.
+        // Error messages about invalid list lines include their content.
         "wc" if args.iter().any(|arg| arg.starts_with("--files0")) => Shows::Content,
         _ if measures && (short("c") && !short("a") || long(&["--check"])) && *program != "wc" => {
             Shows::Content
@@ -236,7 +237,7 @@ fn shows(stage: &Node) -> Shows {
     }
 }
 
-/// The same for programs that have a language of their own, by the first of their names.
+/// The same for programs with their own language, by their first name.
 fn by_program(program: &str, args: &[&str]) -> Shows {
     match program {
         "cut" => cut(args),
@@ -264,7 +265,7 @@ fn unquoted(word: &Word) -> String {
     }
 }
 
-/// `grep '^PORT=' .env`: lines that are picked by a name that is no secret's.
+/// `grep '^PORT=' .env`: lines that are selected by a name that is not secret.
 fn grep(args: &[&str]) -> Shows {
     let (options, words): (Vec<&str>, Vec<&str>) = args.iter().partition(|arg| arg.starts_with('-'));
     let plain = |option: &str| {
@@ -304,7 +305,7 @@ fn cut(args: &[&str]) -> Shows {
     }
 }
 
-/// `awk -F= '{print $1}'`: of each line only what stands in front of the first `=`.
+/// `awk -F= '{print $1}'`: of each line only the text before the first `=`.
 fn awk(args: &[&str]) -> Shows {
     let separator = args.iter().enumerate().find_map(|(at, arg)| match arg.strip_prefix("-F")? {
         "" => args.get(at + 1).copied(),
@@ -333,7 +334,7 @@ fn awk(args: &[&str]) -> Shows {
     if first && !bare && !names { Shows::Names } else { Shows::Content }
 }
 
-/// `sed 's/=.*/=***/'`: everything behind the first `=` is replaced.
+/// `sed 's/=.*/=***/'`: everything after the first `=` is replaced.
 fn sed(args: &[&str]) -> Shows {
     let scripts: Vec<&str> =
         args.iter().filter(|arg| arg.len() > 1 && arg.starts_with('s')).copied().collect();
@@ -360,7 +361,7 @@ fn masks(script: &str) -> bool {
     let (Some(pattern), Some(replacement)) = (parts.next(), parts.next()) else { return false };
     let pattern = pattern.trim_end_matches('$');
     let Some(front) = pattern.strip_suffix(".*").or_else(|| pattern.strip_suffix(".+")) else { return false };
-    // What stands behind `=` is in no group that could be put back.
+    // The text after `=` is in no capture group.
     let front = front.trim_end_matches([')', '\\']);
     front.ends_with('=') && !replacement.contains('&')
 }

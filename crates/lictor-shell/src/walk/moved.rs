@@ -11,7 +11,7 @@ use crate::words::{EVERYDAY_NAMES, INSTALLED_NAMES};
 
 /// Most moves of one line that are remembered.
 const MOST: usize = 64;
-/// Directories in which people keep programs of their own, in front of the system's.
+/// Directories for a person's own programs, before the system's in the search path.
 const FOLDERS: [&str; 4] = ["/.local/bin/", "/bin/", "/usr/local/bin/", "/usr/local/sbin/"];
 /// One thing that the line moved, or copied as links.
 pub(super) struct Moved {
@@ -26,7 +26,7 @@ pub(super) struct Moved {
 impl Walker<'_> {
     /// Remembers what a command moves, and where to.
     pub(super) fn note_moved(&mut self, effects: &[Effect<Operand>]) {
-        // A copy made of links shares what it holds with what was copied.
+        // A copy with hard links shares its content with the original.
         let linked = effects.iter().any(|effect| matches!(effect, Effect::File { access: Access::Link, .. }));
         let taken = |effect: &Effect<Operand>| match effect {
             Effect::File { access: Access::MoveAway, target, .. } => Some(target.clone()),
@@ -69,7 +69,7 @@ impl Walker<'_> {
         Some(Effect::File { access: *access, target: source.clone(), recursive: *recursive, by: *by })
     }
 
-    /// The same effect behind a link that the line made itself.
+    /// The same effect through a link that the line itself created.
     pub(super) fn behind_link(&self, effect: &Effect<Operand>) -> Option<Effect<Operand>> {
         let Effect::File { access, target, recursive, by } = effect else { return None };
         if !self.links || matches!(access, Access::List | Access::Execute) {
@@ -77,8 +77,8 @@ impl Walker<'_> {
         }
         let path = target.arg.known()?;
         let key = paths::key(&target.cwd, path);
-        // The link itself is no loss; what lies behind it is.
-        // A link is read through, and so is one with a slash behind it.
+        // Losing the link itself is harmless; losing its target is not. A read follows the link, and so does a
+        // path with a trailing slash.
         let itself = *access == Access::Read || path.ends_with('/');
         let ends = key.match_indices('/').map(|(at, _)| at).chain(itself.then_some(key.len()));
         let (link, rest) = ends
@@ -90,7 +90,8 @@ impl Walker<'_> {
         Some(Effect::File { access: *access, target, recursive: *recursive, by: *by })
     }
 
-    /// A program under the name of an everyday one, in a directory that is searched first: whoever types the name runs it.
+    /// A program under the name of an everyday one, in a directory that is searched first: it runs when the name
+    /// is typed.
     pub(super) fn shadows_program(&self, effect: &Effect<Operand>, context: &Context<'_>) -> bool {
         let Effect::File { access: Access::Write | Access::Link, target, .. } = effect else { return false };
         let Some(Incoming::Sources { sources, .. }) = target.incoming.as_deref() else { return false };
@@ -126,8 +127,8 @@ impl Walker<'_> {
     }
 }
 
-/// Whether a path is that of an everyday program, in a directory of a person's own; `written` when its text stands on the
-/// line, where nobody installs one.
+/// Whether a path is that of an everyday program, in a person's own directory; `written` when its text is on the
+/// line, which is not an installation.
 pub(super) fn is_everyday(path: &str, written: bool) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or_default();
     (folder.ends_with("/.local/bin") || folder.ends_with("/bin") && !folder.contains("/project/"))

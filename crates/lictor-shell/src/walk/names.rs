@@ -20,8 +20,8 @@ impl Walker<'_> {
         Some(text)
     }
 
-    /// Walks what an alias of the line stands for. Whether the shell expands it depends on its mode, so the word
-    /// is then also walked as it stands.
+    /// Walks the body of an alias of the line. Whether the shell expands it depends on its mode, so the word is
+    /// also walked unexpanded.
     pub(super) fn alias(&mut self, simple: &Simple, words: &[Expanded], scene: Scene) -> Option<Output> {
         let name = simple.words.first().and_then(Word::bare)?;
         let text = self.alias_text(name)?;

@@ -68,7 +68,7 @@ impl Walker<'_> {
                     if let Some(name) = words.first() {
                         this.state.set("0", Value::Scalar(Datum::of(&name.arg)));
                     }
-                    // Without words of its own the text may get some from elsewhere (`bash -s -- x`).
+                    // Without its own words the text may get some from elsewhere (`bash -s -- x`).
                     this.state.set_positional(match words.get(1..) {
                         Some(rest) => positional(rest),
                         None => Positional::Unknown(Taint::default()),
@@ -105,7 +105,7 @@ impl Walker<'_> {
         Expanded { arg, template }
     }
 
-    /// The text to run. What is not known of it is reported.
+    /// The text to run. Unknown parts are reported.
     fn code(&mut self, text: &Arg, context: &Context<'_>) -> Option<String> {
         if let Some(known) = text.known() {
             if open_gaps(known.trim()) == Some(Known::Nothing) {
@@ -153,7 +153,7 @@ impl Walker<'_> {
             self.secrets_elsewhere(effects);
             self.persistence_elsewhere(effects);
             self.keep_effects(effects, |effect| match effect {
-                // Nobody looks there whether anything is lost.
+                // Whether anything is lost there is not checked.
                 Effect::File { access: Access::Restore, recursive: true, .. } => {
                     *effect = Effect::Git { effect: GitEffect::DiscardWork, target: None };
                     true
@@ -190,7 +190,7 @@ impl Walker<'_> {
         }
     }
 
-    /// What runs later on another machine, or says who may log in there. Containers are made anew.
+    /// Files that run later on another machine, or control logins there. Containers are recreated.
     fn persistence_elsewhere(&mut self, from: usize) {
         let machine = self.through.last().is_some_and(|tool| tool.starts_with("ssh") || tool == "mosh");
         let added = self.reading.effects.iter().skip(from).any(|effect| match effect {
@@ -262,7 +262,7 @@ impl Walker<'_> {
         let call = context.call(&here);
         languages::judge(language, &body, &call, &mut report);
         let mentions = std::mem::take(&mut report.mentions);
-        // What a script of the project does with its words is its own business.
+        // A project script's use of its arguments is not analysed.
         if self.elsewhere == 0 && !self.only_danger {
             self.reading.mentions.extend(mentions);
         }
@@ -273,8 +273,8 @@ impl Walker<'_> {
         output
     }
 
-    /// A script file. What the line wrote there is code of the line; what was there before is only searched for
-    /// clear danger, because running a script of the project is ordinary.
+    /// A script file. Content that the line wrote is code of the line; an existing script is only searched for
+    /// clear danger, because running a project script is ordinary.
     fn script(&mut self, path: &Arg, language: Option<&'static str>, context: &Context<'_>) -> Output {
         let target = Operand::new(path.clone(), context.cwd.clone());
         let reads_input = matches!(path.known(), Some("-" | "/dev/stdin"));
@@ -361,7 +361,7 @@ impl Walker<'_> {
         self.outside().script(&self.found_from_here(path)?)
     }
 
-    /// What is run from a pipe is not there before it is run.
+    /// Code from a pipe does not exist before it runs.
     fn beware_of_stream(&mut self, path: &str) {
         if self.found_from_here(path).is_some_and(|path| self.outside().is_stream(&path)) {
             self.opaque(OpaqueWhat::Code, path);
@@ -537,7 +537,7 @@ fn is_made_again(path: &str) -> bool {
         && inside.matches('/').count() > 1
 }
 
-/// What is kept of the body of a script that was there before: no reads, nothing that is not known.
+/// Which effects of an existing script count: no reads, and nothing unknown.
 fn is_clear_danger(effect: &Effect<Operand>) -> bool {
     match effect {
         Effect::File { access, target, .. } => {
@@ -547,7 +547,7 @@ fn is_clear_danger(effect: &Effect<Operand>) -> bool {
     }
 }
 
-/// An interpreter that is given a secret in place of a script complains with what is in it.
+/// An interpreter that gets a secret as a script prints parts of it in its error message.
 fn run_or_read(path: &str) -> Access {
     let secret = crate::programs::is_secret_path(path) && !crate::programs::is_environment_path(path);
     if secret { Access::Read } else { Access::Execute }

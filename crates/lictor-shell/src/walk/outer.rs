@@ -2,7 +2,7 @@
 
 use crate::programs;
 
-/// Programs that only run another one: they do not show up as commands of their own.
+/// Programs that only run another one: they are not reported as separate commands.
 pub(super) fn is_wrapper(program: &str) -> bool {
     programs::is_shell(program)
         || matches!(
@@ -34,7 +34,7 @@ pub(super) fn is_wrapper(program: &str) -> bool {
         )
 }
 
-/// Programs with a purpose of their own that can be made to open a shell.
+/// Programs with another purpose that can open a shell.
 pub(super) fn opens_no_shells(outer: &str) -> bool {
     matches!(
         outer

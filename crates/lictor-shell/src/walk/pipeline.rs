@@ -11,7 +11,7 @@ use crate::operand::Arg;
 
 impl Walker<'_> {
     pub(super) fn pipeline(&mut self, pipeline: &Pipeline, scene: Scene) -> Output {
-        // What a substitution or a body reads is read before or after, not while the pipeline runs.
+        // Reads of a substitution or a body happen before or after the pipeline.
         let outer = std::mem::take(&mut self.reads);
         let piped = std::mem::take(&mut self.load.piped);
         let from_files =

@@ -10,7 +10,7 @@ use crate::call::Stdin;
 use crate::operand::{Arg, Known, Operand, Taint};
 use crate::state::{Content, Datum, Value};
 
-/// Where standard output goes.
+/// The destination of standard output.
 #[derive(Debug, Default)]
 enum Sink {
     #[default]
@@ -32,7 +32,7 @@ pub(crate) struct Plumbing {
     /// The file that standard input comes from.
     pub source: Option<Arg>,
     stdout: Sink,
-    /// What happens to files, in order; `true` for those that take standard output.
+    /// File effects, in order; `true` for those that receive standard output.
     files: Vec<(Access, Operand, bool)>,
     sockets: Vec<Reach>,
 }
@@ -58,7 +58,7 @@ impl Plumbing {
 }
 
 impl Walker<'_> {
-    /// Expands redirections. Their effects are reported later, behind the `Run` of the command.
+    /// Expands redirections. Their effects are reported later, after the `Run` of the command.
     pub(crate) fn plumb(&mut self, redirects: &[Redirect]) -> Plumbing {
         let mut plumbing = Plumbing::default();
         for redirect in redirects {
@@ -84,13 +84,13 @@ impl Walker<'_> {
                 self.open_text(fd, stdin_of(datum), plumbing);
                 return;
             }
-            // Nothing behind the sign: the shell refuses the line.
+            // No target after the operator: the shell refuses the line.
             Target::Word(word) if word.parts.is_empty() => return,
             Target::Word(word) => (self.value(word), word.written()),
         };
         let input = fd.is_none_or(|fd| fd == 0);
         let output = fd.is_none_or(|fd| fd == 1);
-        // `>& $file`: what the word stands for says whether a file or a descriptor is meant.
+        // `>& $file`: the value of the word determines whether it is a file or a descriptor.
         let names_file = |text: &str| {
             let number = text.trim_end_matches('-');
             !number.is_empty() && number.parse::<u32>().is_err()
@@ -178,7 +178,7 @@ impl Walker<'_> {
         if let (Access::Read, Some(number), Some(path)) =
             (access, fd.filter(|number| *number > 0), known.as_deref())
         {
-            // What lies there can be read from the descriptor, or by its path.
+            // The file can be read from the descriptor, or by its path.
             let secret = crate::programs::is_secret(&arg);
             let content = self.written_content(path);
             let content = content.unwrap_or_else(|| Content::unknown(Taint { secret, ..Taint::default() }));
@@ -242,7 +242,7 @@ impl Walker<'_> {
             return;
         }
         if into == 0 && source.is_none() && target.text().is_none() {
-            // Whichever descriptor it is: what any of them holds.
+            // Unknown descriptor: the union of all open ones.
             let open = self.state.files().filter(|(path, _)| path.starts_with("/dev/fd/"));
             let taint = open.fold(target.taint, |taint, (_, content)| taint.and(content.taint));
             plumbing.stdin = Some(Rc::new(Stdin::Unknown(taint)));
@@ -250,7 +250,7 @@ impl Walker<'_> {
         }
         let opened = source.and_then(|number| self.descriptors.iter().find(|(open, _)| *open == number));
         if let (1, Some((_, target))) = (into, opened) {
-            // What is printed goes to the end of what the descriptor was opened for.
+            // Output is appended to the descriptor's file.
             let key = target.arg.known().map(|path| crate::paths::key(&target.cwd, path));
             plumbing.stdout = Sink::File { key, append: true };
             plumbing.files.push((Access::Append, target.clone(), true));
@@ -294,7 +294,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Whether git itself, and nobody in front of it, read what the pipeline reads: it has it from its store.
+    /// Whether git itself produced what the pipeline reads: it comes from its object store.
     fn is_read_from_git(&self) -> bool {
         let is_run = |effect: &Effect<Operand>| matches!(effect, Effect::Run(_));
         let Some(at) = self.reading.effects.iter().rposition(is_run) else { return false };
@@ -394,7 +394,7 @@ fn stdin_of(datum: Datum) -> Stdin {
     }
 }
 
-/// The number behind the paths that stand for descriptors of the shell itself.
+/// The number in paths of the shell's own descriptors.
 fn descriptor_of(path: &str) -> Option<&str> {
     let rest = path.strip_prefix("/proc/")?;
     let (process, number) = rest.split_once("/fd/")?;

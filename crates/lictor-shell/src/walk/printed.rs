@@ -9,7 +9,7 @@ use crate::operand::{Arg, Cwd, Known, Taint};
 use crate::programs;
 
 impl Walker<'_> {
-    /// What commands print that say nothing, or only what the line itself wrote.
+    /// The output of commands that print nothing, or only text of the line itself.
     pub(super) fn known_output(&self, context: &Context<'_>) -> Option<String> {
         match context.program {
             "true" | "false" | "test" | "[" | "sleep" | "wait" => Some(String::new()),
@@ -64,13 +64,13 @@ pub(super) fn printed(
     match (stdout, names.is_empty()) {
         (None, false) if context.program == "mktemp" => fresh_name(&names),
         (Some(text), _) if text.is_empty() || !context.args.iter().any(|arg| arg.glob) => Output::Text(text),
-        // Names are only worth following when nothing else is to be said about the output.
+        // Names are tracked only if nothing else is known about the output.
         (_, false) if taint == Taint::default() => Output::Names(names),
         _ => Output::Unknown(taint),
     }
 }
 
-/// The name of a file that did not exist before: whatever it is, it is nothing else.
+/// The name of a new file, which differs from all existing ones.
 fn fresh_name(names: &[Arg]) -> Output {
     match names {
         [Arg { value: Known::Partly { prefix, suffix }, .. }] => {
@@ -85,7 +85,7 @@ fn is_top_level(args: &[Arg]) -> bool {
     matches!(args, [command, option] if command.known() == Some("rev-parse") && option.known() == Some("--show-toplevel"))
 }
 
-/// Text with gaps that `echo` and `printf` print is worth keeping for what comes behind the pipe.
+/// Text with gaps that `echo` and `printf` print is kept for the next command in the pipe.
 pub(super) fn complete_stdout(call: &Call<'_>, templates: &[Option<Rc<str>>], report: &mut Report) {
     if report.stdout.is_some()
         || !matches!(call.program, "echo" | "printf")

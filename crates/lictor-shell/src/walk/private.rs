@@ -8,13 +8,13 @@ use super::simple::Context;
 use crate::operand::{Arg, Cwd, Known, Operand};
 use crate::reading::ShellEnv;
 
-/// Folders with a dot that hold what can be had again.
+/// Hidden folders with data that can be recreated.
 const CACHES: [&str; 8] = [".cache", ".cargo", ".rustup", ".npm", ".nvm", ".m2", ".gradle", ".pyenv"];
-/// Trees of the system that say something about this machine.
+/// System trees with data about this machine.
 const SYSTEM: [&str; 8] =
     ["/etc", "/root", "/var/log", "/var/lib", "/var/spool", "/var/mail", "/var/backups", "/boot"];
 
-/// Whether a path lies in what the system keeps about this machine.
+/// Whether a path is in one of these system trees.
 pub(crate) fn is_private_of_system(path: &str) -> bool {
     let below =
         |top: &&str| path.strip_prefix(*top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -33,7 +33,7 @@ impl Walker<'_> {
             })
     }
 
-    /// Whether a program that takes whole trees is given one that is private.
+    /// Whether a program that copies whole trees gets a private one.
     pub(crate) fn takes_private(&self, context: &Context<'_>) -> bool {
         let takes = matches!(
             context.program,
@@ -63,7 +63,7 @@ impl Walker<'_> {
             && self.elsewhere == 0
             && context.args.iter().enumerate().any(|(at, arg)| {
                 let before = at.checked_sub(1).and_then(|at| context.args.get(at)).and_then(Arg::known);
-                // Keys, settings and programs that it is told to use.
+                // Keys, settings and programs that it uses.
                 let used = matches!(
                     before,
                     Some("-i" | "-F" | "-S" | "-o" | "-J" | "-e" | "--rsh" | "--config" | "--profile")
@@ -73,7 +73,7 @@ impl Walker<'_> {
             })
     }
 
-    /// The place on another machine that a copying program is told, as stores in the cloud are written.
+    /// The remote destination of a copying program, in the syntax of cloud stores.
     pub(crate) fn store_of(context: &Context<'_>) -> Option<String> {
         let stores = matches!(
             context.program,
@@ -126,7 +126,7 @@ pub(crate) fn is_private(outside: &dyn ShellEnv, target: &Operand, tree: bool) -
         return false;
     }
     let homes = home.rsplit_once('/').map_or("", |(homes, _)| homes);
-    // The home of whoever has one on such a machine, or all of them.
+    // The home directory of any user, or all of them.
     let is_home =
         |top: &str| below(fixed, top) && !fixed.get(top.len() + 1..).unwrap_or_default().contains('/');
     if fixed.is_empty()

@@ -10,7 +10,7 @@ use crate::programs;
 use crate::state::Content;
 
 impl Walker<'_> {
-    /// Remembers what programs that copy their input or a file leave behind.
+    /// Records the files that programs write by copying their input or a file.
     pub(super) fn remember_written(
         &mut self,
         context: &Context<'_>,
@@ -32,7 +32,7 @@ impl Walker<'_> {
                     let seen = self.state.file(&key).is_some_and(|content| content.text.is_some());
                     match programs::edited_scripts(context.program, &words).filter(|_| !seen) {
                         Some(text) => Content::known(text.into()),
-                        // What the line wrote there before is still in it.
+                        // The line's earlier content is still in it.
                         None => continue,
                     }
                 }
@@ -114,7 +114,7 @@ fn is_installed(path: &str) -> bool {
         .any(|place| path.starts_with(place))
 }
 
-/// What a file holds into which standard input was copied.
+/// The content of a file that standard input was copied to.
 fn content_of(stdin: &Stdin) -> Content {
     match stdin {
         Stdin::Text(text) => Content::known(text.as_str().into()),

@@ -8,13 +8,13 @@ use super::simple::Context;
 use crate::operand::{Arg, Cwd, Incoming, Operand};
 use crate::paths;
 
-/// What the line made or kept so far.
+/// What the line has created or preserved so far.
 #[derive(Debug, Default)]
 pub(super) struct Made {
     /// Work trees that did not exist before.
     trees: Vec<String>,
     branches: Vec<String>,
-    /// Files of which there is a copy or a patch now.
+    /// Files with a copy or a patch.
     kept: Vec<String>,
     /// All changes to tracked files are in a patch or a stash.
     kept_all: bool,
@@ -149,7 +149,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Whether a file in a temporary place holds only what the line itself wrote there.
+    /// Whether a file in a temporary place contains only text that the line itself wrote.
     pub(super) fn is_own_text(&self, target: &Operand) -> bool {
         let Some(path) = target.arg.known() else { return false };
         let key = paths::key(&target.cwd, path);
@@ -162,8 +162,8 @@ impl Walker<'_> {
             })
     }
 
-    /// Whether a directory lies in a temporary place or in a tree that the line made. What lies in the project or the
-    /// home directory is neither, wherever these are.
+    /// Whether a directory is in a temporary place or in a tree that the line created. The project and the home
+    /// directory are neither, wherever they are.
     pub(super) fn is_scratch(&self, directory: &Cwd) -> bool {
         let Cwd::Known(path) = directory else { return false };
         let below =
@@ -195,12 +195,12 @@ fn is_local(effect: GitEffect) -> bool {
     )
 }
 
-/// A word, also one of which only the start is known: the line writes it the same way wherever it means the same.
+/// A word, even if only its prefix is known: equal text on the line has equal meaning.
 fn named(arg: &Arg) -> Option<&str> {
     arg.known().or_else(|| (!arg.prefix().is_empty()).then_some(&*arg.text))
 }
 
-/// Where git works, and its words behind the global options.
+/// Git's directory, and its words after the global options.
 fn git_words<'a>(context: &'a Context<'_>) -> (Cwd, Vec<&'a str>) {
     let mut cwd = context.cwd.clone();
     let mut args = context.args.iter();

@@ -2,7 +2,7 @@
 
 use crate::ast::{Compound, Node, Part, Pipeline, Word};
 
-/// A command that reads a secret from its input for what the secret is for (`docker login --password-stdin`).
+/// A command that reads a secret from its input for authentication (`docker login --password-stdin`).
 pub(super) fn takes_secret(stage: &Node) -> bool {
     let Node::Simple(simple) = stage else { return false };
     simple
@@ -90,7 +90,7 @@ fn exits_explicitly(pipeline: &Pipeline) -> bool {
     }
 }
 
-/// `$(whoami)` where a program should stand: what is printed is known, but it is the name of none.
+/// `$(whoami)` in the place of a program: its output is not the name of a program.
 pub(super) fn names_no_program(word: &Word) -> bool {
     let [Part::Command(script)] = word.parts.as_slice() else { return false };
     let [item] = script.items.as_slice() else { return false };
@@ -114,7 +114,7 @@ pub(super) fn picks_containers(stage: &Node) -> bool {
         && words.any(|word| word.starts_with("--filter") || word == "-f")
 }
 
-/// `NAME=…` or `-x` behind `export` and its like.
+/// `NAME=…` or `-x` after `export` and similar builtins.
 pub(super) fn assigns_or_option(word: &Word) -> bool {
     let written = word.written();
     let name = written.split('=').next().unwrap_or_default();
@@ -122,7 +122,7 @@ pub(super) fn assigns_or_option(word: &Word) -> bool {
         || written.contains('=') && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// `export $(…)`: every word behind it is printed by a command; `env $(…) program`: the first one is.
+/// `export $(…)`: every word after it is the output of a command; `env $(…) program`: the first one is.
 pub(super) fn exports_what_is_printed(words: &[Word]) -> bool {
     let Some((first, rest)) = words.split_first() else { return false };
     let printed = |word: &Word| matches!(word.parts.as_slice(), [Part::Command(_)]);

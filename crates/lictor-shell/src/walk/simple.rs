@@ -63,7 +63,7 @@ impl Walker<'_> {
                 self.state.load();
             }
             if loads && words.first().is_some_and(|word| word.arg.known() == Some("env")) {
-                // The variables stand in front of the program.
+                // The variables precede the program.
                 words.remove(1);
             }
         }
@@ -89,7 +89,7 @@ impl Walker<'_> {
             self.scene = scene;
             return self.report_plumbing(plumbing, None, None);
         }
-        // `declare a=(…)` is kept among the assignments and stays in force.
+        // `declare a=(…)` is kept among the assignments and stays set.
         let declares = simple.words.first().and_then(Word::bare).is_some_and(crate::builtins::is_declaration);
         let assignments: Vec<(String, Arg)> =
             simple.assignments.iter().filter_map(|assignment| self.assign(assignment, declares)).collect();
@@ -103,7 +103,7 @@ impl Walker<'_> {
         self.argv(Argv { words, assignments, plumbing, scene, by_shell: true, harmless })
     }
 
-    /// Runs each of the programs that the first word may stand for.
+    /// Runs each of the programs that the first word may denote.
     fn run_either(&mut self, mut argv: Argv, programs: &[String]) -> Output {
         let rest: Vec<Expanded> = argv.words.drain(1..).collect();
         let words = |program: &str| -> Vec<Expanded> {
@@ -136,14 +136,14 @@ impl Walker<'_> {
             self.state.file(&key)?.link.clone()
         });
         if let (Some(target), Some(word)) = (linked, argv.words.first_mut()) {
-            // What runs is what the link of the line points to.
+            // The target of the line's link runs.
             word.arg = Arg::literal(&target);
         }
         let Some(first) = argv.words.first() else {
             return self.report_plumbing(argv.plumbing, None, None);
         };
         if first.arg.known().is_some_and(|path| path.is_empty() || path.ends_with('/')) {
-            // There is no such program: the shell says so and does nothing.
+            // There is no such program: the shell reports an error and does nothing.
             return self.report_plumbing(argv.plumbing, None, None);
         }
         let mut program = program_name(&first.arg).map(str::to_owned);
@@ -217,7 +217,7 @@ impl Walker<'_> {
         if programs::is_shell(program) && report.next.is_empty() {
             self.shell_without_text(&call, plumbing.source.as_ref(), scene, &mut report);
         }
-        // What is printed at the end of the line is read by whoever reads the answer.
+        // The line's output is visible to the agent.
         if programs::copies_to_terminal(&call) {
             programs::reveals(&mut report);
         }
@@ -258,7 +258,7 @@ impl Walker<'_> {
         self.report_plumbing(plumbing, by, Some(output))
     }
 
-    /// A shell that no word gives anything to run.
+    /// A shell without code in its arguments.
     fn shell_without_text(&self, call: &Call<'_>, source: Option<&Arg>, scene: Scene, report: &mut Report) {
         // `sh < file` runs the file like `sh file`.
         if let Some(source) = source.filter(|source| source.known().is_some())
@@ -272,7 +272,7 @@ impl Walker<'_> {
             return;
         }
         let by_root = |outer: &String| matches!(outer.as_str(), "sudo" | "doas" | "pkexec");
-        // A shell behind an editor, a pager or an interpreter: what is typed there is seen by nobody.
+        // A shell behind an editor, a pager or an interpreter: its input is not visible.
         if self.through.last().is_some_and(|outer| opens_no_shells(outer))
             || call.args.is_empty() && !scene.capture && self.through.iter().any(by_root)
         {
@@ -280,7 +280,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Takes over what a table entry said: effects, opaque parts, flows, files written, and what is run in turn.
+    /// Applies the report of a table entry: effects, opaque parts, flows, files written, and what is run in turn.
     pub(crate) fn follow_report(
         &mut self,
         report: Report,
@@ -304,7 +304,7 @@ impl Walker<'_> {
         } = report;
         self.packed.extend(packed);
         for target in lists.iter().flat_map(|list| self.names_in(list)) {
-            // What another program is given is judged there.
+            // Arguments of another program are judged there.
             if next.is_empty() {
                 taint.secret = true;
                 effects.push(Effect::File { access: Access::Read, target, recursive: false, by: None });
@@ -423,7 +423,7 @@ impl Walker<'_> {
     }
 }
 
-/// A copy of a secret whose name says that it is one: it is no more open than before.
+/// A copy of a secret under a secret's name: it is not more exposed than before.
 fn copies_under_such_a_name(program: &str, effects: &[Effect<crate::operand::Operand>]) -> bool {
     matches!(program, "cp" | "gcp" | "install")
         && effects.iter().any(|effect| match effect {
@@ -463,7 +463,7 @@ fn program_name(arg: &Arg) -> Option<&str> {
     (!unsure).then_some(name)
 }
 
-/// A call as a command, for whoever looks at the reading.
+/// A call as a command, for users of the reading.
 fn command_of(call: &Call<'_>, through: Vec<String>, scene: Scene) -> Command {
     Command {
         program: call.program.to_owned(),
@@ -479,7 +479,7 @@ fn command_of(call: &Call<'_>, through: Vec<String>, scene: Scene) -> Command {
     }
 }
 
-/// What is being run, for what follows from it.
+/// The running call, for its consequences.
 pub(crate) struct Context<'a> {
     pub program: &'a str,
     pub args: &'a [Arg],

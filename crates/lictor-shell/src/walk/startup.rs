@@ -9,7 +9,7 @@ use crate::operand::{Known, Operand};
 /// Folders whose files shells read when they start.
 const SHELL_FOLDERS: [&str; 4] = ["/.bashrc.d/", "/.zshrc.d/", "/.oh-my-zsh/custom/", "/fish/conf.d/"];
 
-/// Whether a path names something that is run later, or says who may log in.
+/// Whether a path names a file that is run later, or that controls logins.
 pub(crate) fn runs_later(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let at_home = path.starts_with(['~', '$']) || path.starts_with("/home/") || path.starts_with("/root/");
@@ -27,7 +27,7 @@ pub(crate) fn runs_later(path: &str) -> bool {
         })
 }
 
-/// Whether a text sets such a variable to something that lies where anybody writes.
+/// Whether a text sets such a variable to a path in a world-writable place.
 fn names_hidden_program(text: &str) -> bool {
     text.lines().filter_map(|line| line.split_once('=')).any(|(name, value)| {
         let value = value.trim_start_matches(['"', '\'', '|', '!', ' ']);
@@ -46,7 +46,7 @@ pub fn governs_sessions(path: &str, text: &str) -> bool {
     let named = |name: &str| takes_variables(&name);
     crate::words::STARTUP_ENVIRONMENTS.iter().any(takes_variables) && governs_next_session(text)
         || named(".gitmodules") && text.lines().any(runs_at_update)
-        // A task that starts with the folder.
+        // A task that runs when the folder is opened.
         || named(".vscode/tasks.json") && text.contains("folderOpen")
         || has_hooks_of_its_own(path, text)
 }
@@ -60,7 +60,7 @@ fn runs_at_update(line: &str) -> bool {
     })
 }
 
-/// Whether a description of an agent, a command or a skill brings programs that run beside it.
+/// Whether a definition of an agent, a command or a skill contains programs that run beside it.
 fn has_hooks_of_its_own(path: &str, text: &str) -> bool {
     let described = path.ends_with(".md")
         && path.split('/').any(lictor_agents::launch::is_agent_directory)
@@ -81,15 +81,15 @@ pub fn runs_at_start(path: &str, text: &str) -> bool {
             && (matches!(name, "usercustomize.py" | "sitecustomize.py") || runs_from_path_file(name, text))
 }
 
-/// Python runs lines that begin so in `*.pth` files whenever it starts; the others are directories.
+/// Python runs lines with this prefix in `*.pth` files whenever it starts; other lines are directories.
 fn runs_from_path_file(name: &str, text: &str) -> bool {
     name.ends_with(".pth")
         && text.lines().any(|line| line.starts_with("import ") || line.starts_with("import\t"))
 }
 
 impl Walker<'_> {
-    /// Something is added to a file. Variables, aliases and the usual setups are what such files are for; anything else
-    /// is run by whoever opens the next shell, unseen.
+    /// Text is added to a startup file. Variables, aliases and common setups are normal; anything else runs
+    /// unseen in the next shell.
     pub(crate) fn adds_to_startup(
         &mut self,
         target: &Operand,
@@ -111,7 +111,7 @@ impl Walker<'_> {
         if added.is_some_and(|text| governs_sessions(&key, text)) || function.is_some_and(is_governed) {
             return self.persists();
         }
-        // Below `/etc` everything is the system's; what else is run at a start lies among programs.
+        // Everything below `/etc` belongs to the system; other startup files are among programs.
         if key.starts_with("/usr/") && runs_later(&key) {
             return self.persists();
         }
@@ -161,7 +161,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Reads the text as the shell will, with all that it does there, and says whether that is more than setting up.
+    /// Analyses the text as the shell will run it, and returns whether it does more than setup.
     fn is_more_than_setup(&mut self, text: &str) -> bool {
         let effects = self.reading.effects.len();
         let opaque = self.reading.opaque.len();
@@ -171,7 +171,7 @@ impl Walker<'_> {
         let scene = Scene { certain: false, attributable: false, capture: false };
         self.through("startup file", |this| this.text(text, scene));
         let unclear = self.reading.opaque.len() > opaque;
-        // What the names stand for is run by whoever uses them.
+        // Alias bodies run when the names are used.
         let aliased = std::mem::replace(&mut self.aliased, aliases);
         let set_up = self.reading.effects.len();
         let mut destroys = false;
@@ -235,7 +235,7 @@ impl Walker<'_> {
         })
     }
 
-    /// What a command printed, when that is text.
+    /// The output of a command, if it is text.
     pub(crate) fn printed_text(output: Option<&Output>) -> Option<String> {
         match output {
             Some(Output::Text(text)) => Some(text.clone()),
@@ -244,13 +244,13 @@ impl Walker<'_> {
     }
 }
 
-/// Whether one of git's settings has a value that lies where anybody writes.
+/// Whether one of git's settings has a value in a world-writable place.
 fn sets_hidden_program(text: &str) -> bool {
     let values = text.lines().filter_map(|line| line.split_once('='));
     values.map(|(_, value)| value.trim_start_matches([' ', '\t', '"'])).any(is_hidden_away)
 }
 
-/// A place that nobody installs setups in.
+/// A place where setups are not installed.
 fn is_hidden_away(path: &str) -> bool {
     ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|place| path.starts_with(place))
         || path.contains("/.cache/")
@@ -299,7 +299,7 @@ fn sets_up(command: &Command) -> bool {
         });
     }
     let words: Vec<&str> = command.args.iter().flatten().map(String::as_str).collect();
-    // Files that everybody may write.
+    // World-writable files.
     if command.program == "umask" && words.first().is_some_and(|mask| mask.trim_matches('0').is_empty()) {
         return false;
     }

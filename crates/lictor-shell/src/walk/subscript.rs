@@ -5,7 +5,7 @@ use crate::ast::Word;
 use crate::state::{Datum, Value};
 
 impl Walker<'_> {
-    /// Walks what stands in the subscript of a name that was only text so far (`'a[$(…)]'`).
+    /// Walks the subscript of a name that was only text so far (`'a[$(…)]'`).
     pub(crate) fn subscript(&mut self, name: &str) {
         let Some((front, rest)) = name.split_once('[') else { return };
         if front.is_empty()
@@ -20,7 +20,7 @@ impl Walker<'_> {
         self.through("subscript", |this| this.text(&text, scene));
     }
 
-    /// The names in an arithmetic text stand for their values, which are read as arithmetic in turn.
+    /// Names in arithmetic are replaced by their values, which are evaluated as arithmetic in turn.
     pub(crate) fn arithmetic_names(&mut self, text: &str) {
         if !text.contains(|letter: char| letter.is_ascii_alphabetic() || letter == '_') {
             return;
@@ -40,11 +40,11 @@ impl Walker<'_> {
         }
     }
 
-    /// The words of `[[ … ]]` and `test`: names behind `-v`, numbers around `-eq`.
+    /// The words of `[[ … ]]` and `test`: names after `-v`, numbers around `-eq`.
     pub(super) fn test_words(&mut self, words: &[Word]) {
         let values: Vec<Datum> = words.iter().map(|word| self.value(word)).collect();
         self.tested(values.iter().filter_map(Datum::text));
-        // `[[ $text =~ pattern ]]`: what fits stands in a variable of the shell's own.
+        // `[[ $text =~ pattern ]]`: the match is stored in a shell variable.
         if let Some([text, _]) =
             values.windows(2).find(|pair| pair.last().and_then(Datum::text) == Some("=~"))
         {

@@ -7,7 +7,7 @@ use crate::operand::Taint;
 use crate::parser;
 
 impl Walker<'_> {
-    /// Reads the end of a text whose middle was left: what stands there is done last.
+    /// Parses the end of a text whose middle was skipped: it runs last.
     pub(super) fn tail(&mut self, text: &str, scene: Scene) {
         self.most = MOST_OF_LARGE;
         let from = text.len().saturating_sub(READ_OF_LARGE);
@@ -73,7 +73,8 @@ impl Walker<'_> {
         self.depth += 1;
         let output = self.list(&parsed.script, scene);
         if let Some(open) = parsed.fault.unclosed {
-            // The shell would refuse all of it. What stands behind the open quote is looked at as if it were not there.
+            // The shell would refuse all of it. The text after the open quote is analysed as if the quote were
+            // absent.
             let rest = text.get(open..).unwrap_or_default();
             let rest = rest.trim_start_matches(['\'', '"', '$', '`', '(', '{']);
             let again = parser::parse(rest, self.depth);
@@ -92,8 +93,8 @@ impl Walker<'_> {
         output
     }
 
-    /// Whether the text is for another shell, or for whatever reads the keys of a terminal: what does not fit the grammar
-    /// says nothing, what is clearly dangerous still counts.
+    /// Whether the text is for another shell, or is terminal input: syntax errors mean nothing, clear danger
+    /// still counts.
     fn reads_another_language(&self) -> bool {
         self.through.last().is_some_and(|outer| {
             matches!(

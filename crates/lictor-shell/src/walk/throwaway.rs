@@ -8,11 +8,11 @@ use super::simple::Context;
 use crate::operand::{Arg, Operand};
 use crate::state::Value;
 
-/// Variables that say which of several databases is meant.
+/// Variables that select one of several databases.
 const STAGES: [&str; 8] =
     ["RAILS_ENV", "RACK_ENV", "NODE_ENV", "APP_ENV", "MIX_ENV", "DJANGO_ENV", "FLASK_ENV", "ENVIRONMENT"];
 
-/// Whether a name is marked: one of its parts says so (`app_test`, `test-postgres`).
+/// Whether a name is marked: one of its parts is a test marker (`app_test`, `test-postgres`).
 pub(crate) fn is_marked(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let mut parts = lower.split(|letter: char| !letter.is_ascii_alphanumeric());
@@ -32,7 +32,7 @@ fn is_scratch_address(text: &str) -> bool {
         || is_marked(name)
 }
 
-/// Whether a name says that others rely on it.
+/// Whether a name indicates that others rely on it.
 fn is_kept(name: &str) -> bool {
     ["prod", "live", "stag", "main", "*"].iter().any(|part| name.contains(part))
 }
@@ -84,7 +84,7 @@ impl Walker<'_> {
 
     fn is_throwaway_container(&self, what: &str, context: &Context<'_>) -> bool {
         let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
-        // What is stopped can be started again.
+        // A stopped container can be started again.
         if matches!(words.first(), Some(&"stop")) {
             return true;
         }
@@ -117,7 +117,7 @@ impl Walker<'_> {
             })
     }
 
-    /// Whether the environment of a command says that it works on a database for tests.
+    /// Whether the environment of a command selects a test database.
     fn runs_as_test(&self, assignments: &[(String, Arg)], context: &Context<'_>) -> bool {
         let value = |name: &str| {
             let own = assignments.iter().find(|(given, _)| given == name).and_then(|(_, arg)| arg.known());
@@ -184,7 +184,7 @@ fn on_marked_database(context: &Context<'_>) -> bool {
     })
 }
 
-/// `dropdb app_tmp_$$`, `redis-cli -n 15 flushdb`: a name that says so, or one of the last numbers.
+/// `dropdb app_tmp_$$`, `redis-cli -n 15 flushdb`: a marked name, or one of the last numbers.
 fn names_marked(context: &Context<'_>) -> bool {
     match context.program {
         "dropdb" => context.args.last().is_some_and(|name| is_marked(name.prefix())),

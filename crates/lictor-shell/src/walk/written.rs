@@ -8,11 +8,11 @@ use super::simple::Context;
 use crate::expand::pattern::Pattern;
 use crate::operand::{Arg, Known};
 
-/// Most files that one word is taken for.
+/// The maximum number of files that one word may denote.
 const MOST: usize = 8;
 
 impl Walker<'_> {
-    /// Texts of written files that an operand may stand for: by the last part of its name, when more is not known.
+    /// Texts of written files that an operand may denote: by the last part of its name, if no more is known.
     pub(super) fn texts_meant_by(&self, path: &Arg) -> Vec<(String, Rc<str>)> {
         let name_of = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         let fits = |key: &str| {
@@ -31,7 +31,7 @@ impl Walker<'_> {
         files.filter_map(|(key, content)| Some((key.clone(), content.text.clone()?))).take(MOST).collect()
     }
 
-    /// Runs the files that an operand may stand for, for what is clearly dangerous in them.
+    /// Runs the files that an operand may denote, for clear danger only.
     pub(super) fn run_meant(&mut self, path: &Arg, language: Option<&'static str>, context: &Context<'_>) {
         for (key, text) in self.texts_meant_by(path) {
             self.run_known(&key, &text, language, context);
@@ -43,7 +43,7 @@ impl Walker<'_> {
         if self.state.wrote_nothing() || !(path_is_set || self.state.variable("PATH").is_some()) {
             return;
         }
-        // What is looked up by name from here on is not the program that governs.
+        // Programs that are looked up by name from here on are not the guard.
         let is_guard = |path: &str| path.rsplit('/').next() == Some(crate::programs::GUARD);
         if self.state.files().any(|(path, _)| is_guard(path)) {
             let what = lictor_core::facts::GuardOff::LictorBinary;

@@ -23,11 +23,11 @@ pub enum NotReadable {
 pub(super) struct Located {
     pub(super) name: String,
     pub(super) value: Value,
-    /// Where the program stands; `None` where the command is a list.
+    /// The range of the program; `None` if the command is a list.
     program: Option<Range<usize>>,
-    /// The list that its arguments stand in.
+    /// The list of its arguments.
     list: Option<List>,
-    /// What stands between the program and a list that is added behind it.
+    /// The text between the program and a list that is added after it.
     joint: String,
 }
 
@@ -125,7 +125,7 @@ fn quoted(words: &[String]) -> String {
     words.join(", ")
 }
 
-/// The text with these words before the server's own. What the server has is kept as it is spelled.
+/// The text with these words before the server's own. The server's own text is not changed.
 pub(super) fn insert(text: &str, located: &Located, words: &[String]) -> Option<String> {
     let mut text = text.to_owned();
     let Some(program) = &located.program else {
@@ -143,7 +143,7 @@ pub(super) fn insert(text: &str, located: &Located, words: &[String]) -> Option<
         replace_program(&mut text);
     }
     match &located.list {
-        // An empty list is told from one that is added by the space in it.
+        // A space distinguishes an added list from an existing empty one.
         Some(list) if list.items.is_empty() => text.insert_str(list.span.start + 1, &format!(" {before}")),
         Some(list) => text.insert_str(list.span.start + 1, &format!("{before}, ")),
         None => text.insert_str(program.end, &format!("{}[{before}]", located.joint)),
@@ -164,7 +164,7 @@ pub(super) fn remove(text: &str, located: &Located, words: usize) -> Option<Stri
         text.replace_range(start..end_of(&text, list, words)?, "");
         return Some(text);
     };
-    // The first word stands for the program; `--` comes between.
+    // The first word is the program; `--` comes between.
     let own = list.items.get(words)?;
     let spelled = text.get(own.clone())?.to_owned();
     let (cut, instead) = match list.items.get(words + 1) {
@@ -180,7 +180,7 @@ pub(super) fn remove(text: &str, located: &Located, words: usize) -> Option<Stri
     } else {
         ((program.clone(), spelled.as_str()), (cut, instead))
     };
-    // What stands behind is changed first: it moves nothing that stands before.
+    // Later text is changed first, so that earlier positions stay valid.
     text.replace_range(first.0, first.1);
     text.replace_range(second.0, second.1);
     Some(text)

@@ -13,7 +13,7 @@ pub(super) struct Entry {
     pub(super) kind: Kind,
 }
 
-/// What git keeps under a name.
+/// The kind of an index entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A regular file without conflict that was really added.
@@ -50,7 +50,7 @@ impl Index {
             entries.push(reader.entry(version, &mut previous)?);
         }
         let mut written = BTreeMap::new();
-        // The hash of everything stands at the end.
+        // The file ends with a hash of its content.
         while reader.at + 28 <= bytes.len() {
             let name = reader.take(4)?;
             let size = usize::try_from(reader.number()?).ok()?;

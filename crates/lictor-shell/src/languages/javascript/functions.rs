@@ -121,7 +121,7 @@ impl Script<'_, '_> {
         }
     }
 
-    /// What a function of the code itself returns.
+    /// The result of a function that the code defines.
     pub(super) fn result_of_own(&self, function: Node<'_>, positional: &[Value]) -> Option<Value> {
         let name = match function.kind() {
             "identifier" => self.text(function).to_owned(),

@@ -34,8 +34,8 @@ impl Python<'_, '_> {
         }
     }
 
-    /// A function that acts, given to another one with what it is to be called with: `Thread(target=os.system, args=(…,))`,
-    /// `partial(os.remove, path)`, `pool.submit(shutil.rmtree, path)`.
+    /// A function with effects, passed to another one together with its arguments: `Thread(target=os.system,
+    /// args=(…,))`, `partial(os.remove, path)`, `pool.submit(shutil.rmtree, path)`.
     pub(super) fn handed_over(&mut self, invocation: &Invocation<'_>, report: &mut Report) {
         let acts = |value: &Value| match value {
             Value::Name(name) => api::python(name).filter(|api| {
@@ -76,7 +76,7 @@ impl Python<'_, '_> {
         }
     }
 
-    /// A secret by its whole path, given to a function of which nothing else is known.
+    /// A secret by its full path, passed to an unknown function.
     pub(super) fn reads_named_secret(
         &mut self,
         callee: &Value,
@@ -352,7 +352,7 @@ pub(super) fn prints_secret_variable(text: &str, body: &str, call: &Call<'_>) ->
     let set = ["config(", "decouple.config("].iter().find_map(|start| inner.strip_prefix(start));
     let setting = setting.or_else(|| set.map(|rest| rest.trim_matches(['"', '\''])));
     let whole = inner.ends_with(['"', '\'']) || inner.ends_with(']') && inner.matches('[').count() == 1;
-    // Of all variables those whose names say that they hold secrets, or what a store of passwords gives.
+    // Only variables with secrets' names, or the result of a password store.
     let picked = inner.starts_with("keyring.get_password(")
         || inner.contains("environ.items()")
             && ["KEY", "TOKEN", "SECRET", "PASS"].iter().any(|part| inner.contains(part));
@@ -360,7 +360,7 @@ pub(super) fn prints_secret_variable(text: &str, body: &str, call: &Call<'_>) ->
         || setting.is_some_and(lictor_core::redact::is_secret_name)
         || picked
 }
-/// Whether a call is given a secret.
+/// Whether a call has a secret as argument.
 fn names_secret(invocation: &Invocation<'_>) -> bool {
     let given = invocation.positional.iter().chain(invocation.named.iter().map(|(_, value)| value));
     given
@@ -369,7 +369,7 @@ fn names_secret(invocation: &Invocation<'_>) -> bool {
         .any(|arg| crate::programs::is_secret(&arg))
 }
 
-/// Whether a method that may send something names a host, or is given what is nobody else's business.
+/// Whether a method that may send something names a host, or gets private data.
 fn sends(invocation: &Invocation<'_>) -> bool {
     let address = invocation.positional.first().and_then(Value::known);
     let mut given = invocation.positional.iter().chain(invocation.named.iter().map(|(_, value)| value));

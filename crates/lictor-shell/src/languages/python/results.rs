@@ -91,14 +91,14 @@ impl Python<'_, '_> {
             | "urllib.parse.quote"
             | "base64.b64encode"
             | "repr" => Value::Unknown(given),
-            // What is made of a secret is one, whatever makes it.
+            // Data derived from a secret is tainted, whatever derives it.
             _ => Value::Unknown(Taint { network: false, decoded: false, ..given }),
         }
     }
 }
 
 impl Python<'_, '_> {
-    /// What functions return that take something out of an encoding.
+    /// Results of decoding functions.
     fn decoded(&self, name: &str, first: &Value, positional: &[Value]) -> Option<Value> {
         let decoded = |bytes: Option<Vec<u8>>| match bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
             Some(text) => Value::decoded(text),
@@ -152,7 +152,7 @@ impl Python<'_, '_> {
         })
     }
 
-    /// What functions return that name a place.
+    /// Results of functions that return paths.
     fn place(&self, name: &str, first: &Value, positional: &[Value]) -> Option<Value> {
         Some(match name {
             "pathlib.Path" | "Path" | "pathlib.PurePath" | "pathlib.PosixPath" => match positional.len() {
@@ -161,7 +161,7 @@ impl Python<'_, '_> {
             },
             "pathlib.Path.home" | "Path.home" => home(self.call),
             "pathlib.Path.cwd" | "Path.cwd" | "os.getcwd" => Value::text("."),
-            // Where the interpreter keeps what it imports.
+            // The interpreter's package directories.
             "site.getsitepackages" => Value::List(vec![Value::text(INSTALLED)]),
             "site.getusersitepackages" | "sysconfig.get_path" | "sysconfig.get_python_lib" => {
                 Value::text(INSTALLED)
@@ -202,7 +202,7 @@ impl Python<'_, '_> {
 }
 
 impl Python<'_, '_> {
-    /// What a function of the code itself returns.
+    /// The result of a function that the code defines.
     fn result_of_own(
         &self,
         function: Node<'_>,
@@ -234,12 +234,12 @@ fn listed(value: &Value) -> Vec<Value> {
     }
 }
 
-/// Pairs of what stands at the same place.
+/// Pairs of elements at the same index.
 fn pairs_of(left: Vec<Value>, right: Vec<Value>) -> Value {
     Value::List(left.into_iter().zip(right).take(KEPT).map(|(a, b)| Value::List(vec![a, b])).collect())
 }
 
-/// The value of a variable of the environment, or what the code takes when there is none.
+/// The value of a variable of the environment, or the code's default.
 fn from_environment(call: &Call<'_>, name: &Value, default: Option<&Value>) -> Value {
     let value = environment(call, name.known());
     match default.filter(|default| default.known().is_some() && value.known().is_none()) {
@@ -248,7 +248,7 @@ fn from_environment(call: &Call<'_>, name: &Value, default: Option<&Value>) -> V
     }
 }
 
-/// What methods of lists and dictionaries return.
+/// Results of methods of lists and dictionaries.
 fn result_of_collection(call: &Call<'_>, receiver: &Value, method: &str, positional: &[Value]) -> Value {
     let first = positional.first();
     match (receiver, method) {
@@ -267,7 +267,7 @@ fn result_of_collection(call: &Call<'_>, receiver: &Value, method: &str, positio
             .and_then(|key| receiver.field(key))
             .cloned()
             .unwrap_or_else(Value::unknown),
-        // Neither a signature nor a digest holds what it was made with.
+        // Neither a signature nor a digest reveals its key.
         (_, "sign" | "digest" | "hexdigest") => Value::unknown(),
         _ => Value::Unknown(receiver.taint()),
     }
@@ -396,7 +396,7 @@ fn expand_home(call: &Call<'_>, arg: &Arg) -> Arg {
         _ => arg.clone(),
     }
 }
-/// The letter that a number stands for.
+/// The character with this code.
 fn letter(number: &Value) -> Value {
     let letter = number.name().and_then(|number| number.parse::<u32>().ok()).and_then(char::from_u32);
     letter.map_or_else(Value::unknown, |letter| Value::text(letter.to_string()))

@@ -26,7 +26,7 @@ pub(super) fn judge(reader: &Reader<'_, '_>, all: &[Token], call: &Call<'_>, rep
                 let appends = matches!(before.last(), Some(Token::Sign('>')));
                 let path =
                     constant(reader, behind).filter(|path| path != "/dev/stderr" && path != "/dev/stdout");
-                // Only a name as a whole is one that was given: `FILENAME`, `$1`.
+                // Only a whole name counts as input: `FILENAME`, `$1`.
                 if path.is_none() && constant(reader, behind).is_none() && stands_alone(behind) {
                     report.changes_some(Access::Write);
                 }

@@ -9,7 +9,7 @@ use crate::languages::value::{Value, join_path};
 use crate::operand::{Arg, Taint};
 
 impl Reader<'_, '_> {
-    /// `system {"rm"} "any name", "-rf", "x"` of Perl: the block says what is run, the first word is only its name.
+    /// `system {"rm"} "any name", "-rf", "x"` of Perl: the block is the program, the first word is only its name.
     pub(super) fn program_in_block(&self, api: Api, after: &[Token]) -> Option<Vec<Value>> {
         if self.language != "perl" || api != Api::Process || after.first() != Some(&Token::Sign('{')) {
             return None;
@@ -106,7 +106,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A variable, or a call that gives a path. Says how many more tokens it took.
+    /// A variable, or a call that returns a path. Returns how many more tokens it consumed.
     pub(super) fn word(&self, word: &str, after: &[Token]) -> Option<(Value, usize)> {
         if let Some(value) = self.variables.get(word) {
             return Some((value.clone(), 0));
@@ -183,7 +183,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A word that the code is given: `ARGV[0]`, `$argv[1]`, `arg[1]`.
+    /// An argument of the code: `ARGV[0]`, `$argv[1]`, `arg[1]`.
     fn given(&self, word: &str, after: &[Token]) -> Option<Value> {
         let first = match (self.language, word) {
             ("ruby", "ARGV") | ("perl", "$ARGV" | "ARGV") => 0,
@@ -211,7 +211,7 @@ impl Reader<'_, '_> {
             return Arg::literal(text);
         };
         let (before, rest) = text.split_at_checked(at).unwrap_or((text, ""));
-        // `#{'x'}` and `@{['x']}`: a constant where a variable could stand.
+        // `#{'x'}` and `@{['x']}`: a constant in place of a variable.
         for (open, close) in [("#{'", "'}"), ("#{\"", "\"}"), ("@{['", "']}"), ("@{[\"", "\"]}")] {
             if let Some((constant, tail)) = rest.strip_prefix(open).and_then(|inner| inner.split_once(close))
             {

@@ -97,7 +97,7 @@ fn is_usual(value: &str) -> bool {
     name.is_empty() || crate::words::USUAL_HELPERS.contains(&name.to_ascii_lowercase().as_str())
 }
 
-/// A setting holds for this command or, when written down, from now on.
+/// A setting applies to this command or, if stored, from now on.
 pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg, written: bool) {
     let lower = key.to_ascii_lowercase();
     if lower == "core.hookspath" {
@@ -107,18 +107,18 @@ pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg, written: boo
     if matches!(lower.as_str(), "extensions.worktreeconfig" | "core.worktree") {
         return report.guard_off(GuardOff::Hooks, &format!("{key}={}", value.text));
     }
-    // Whoever stands between may then say what they like.
+    // A man in the middle can then forge responses.
     if lower.starts_with("http.") && lower.ends_with("sslverify") && is_false(value) && written {
         return report.deed("disable", "protection");
     }
-    // Where notes go that name no list of their own.
+    // The default ref of notes.
     if lower == "core.notesref" && value.prefix().contains("lictor") {
         return report.guard_off(GuardOff::LictorBinary, &format!("{key}={}", value.text));
     }
     if lower == "protocol.ext.allow" {
         return report.git(GitEffect::ConfigureExecution, Some(key));
     }
-    // Another address for the same host is how tokens and protocols are put in; another host gets what was meant for this.
+    // Another URL for the same host is used for tokens and protocols; another host would get this host's data.
     if let Some(base) = lower.strip_prefix("url.").and_then(|rest| rest.rsplit_once('.'))
         && matches!(base.1, "insteadof" | "pushinsteadof")
         && let Some(host) = value.known().and_then(|url| remote_host(&url.to_ascii_lowercase()))
@@ -126,7 +126,7 @@ pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg, written: boo
     {
         return report.git(GitEffect::ConfigureExecution, Some(key));
     }
-    // Settings that make a later command do more than it says.
+    // Settings that extend the effect of a later command.
     let loosens = lower == "clean.requireforce" && is_false(value)
         || lower.starts_with("remote.")
             && (lower.ends_with(".push") && value.prefix().starts_with('+')
@@ -174,7 +174,7 @@ const READS: [&str; 8] =
 
 pub(super) fn judge(git: &Git<'_, '_>, report: &mut Report) {
     let options = git.options("config");
-    // Git reads no option behind the first word: `git config KEY VALUE --get` sets.
+    // Git parses no option after the first word: `git config KEY VALUE --get` sets.
     let leading = super::grammar::of("config").in_front().parse(git.args);
     if options.has(&READS) && (leading.has(&READS) || options.operands.len() < 2) {
         return;

@@ -7,7 +7,7 @@ use crate::operand::Arg;
 use crate::programs::options::Grammar;
 use crate::programs::report::below;
 
-/// Words that make a repository, and which operand behind them is its directory.
+/// Words that create a repository, and which later operand is its directory.
 const MAKES: [(&str, &str, usize); 12] = [
     ("cargo", "init", 0),
     ("cargo", "new", 0),
@@ -46,7 +46,7 @@ pub(crate) fn by_program(call: &Call<'_>, report: &mut Report) {
     let options =
         Grammar::anywhere("C", "vcs= name= edition= registry= color= config= repo= depth= branch= remote=")
             .parse(call.args);
-    // Without a word on it, cargo makes one where there is none yet.
+    // By default, cargo creates a repository if there is none.
     if call.program == "cargo" && options.text(&["vcs"]).is_some_and(|kind| kind != "git") {
         return;
     }

@@ -3,7 +3,7 @@
 use super::Git;
 use crate::operand::Arg;
 
-/// What the ref of those notes is called.
+/// The name of the ref of those notes.
 const REF: &str = "notes/lictor";
 
 /// Whether a command would change the notes that hold the record's anchor, by whatever means.

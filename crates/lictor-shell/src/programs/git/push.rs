@@ -21,7 +21,7 @@ pub(super) fn push(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     for command in options.values(&["receive-pack", "exec"]) {
         report.shell(command, &[], "git push --receive-pack", true);
     }
-    // Branches of another directory on this machine: no hook of its own sees what arrives.
+    // Branches of another directory on this machine: its own hooks do not see what arrives.
     if let Some(directory) = options.operands.first().filter(|to| is_directory(to)) {
         let refs = super::super::report::below(directory, ".git/refs/heads");
         report.arrives(git.call, Access::Modify, &refs, false, Incoming::Unknown);

@@ -23,7 +23,8 @@ pub(super) fn kept(git: &Git<'_, '_>, report: &mut Report, objects: &[Arg]) {
     }
 }
 
-/// Paths whose content a command shows out of git's store: those behind `--`, or all words that name a secret.
+/// Paths whose content a command prints from git's object store: those after `--`, or all words that name a
+/// secret.
 pub(super) fn paths(git: &Git<'_, '_>, report: &mut Report, operands: &[Arg]) {
     let behind =
         git.args.iter().position(|arg| arg.known() == Some("--")).map_or(0, |at| git.args.len() - at - 1);

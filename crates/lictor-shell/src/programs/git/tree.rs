@@ -15,7 +15,7 @@ fn discard(report: &mut Report, what: &[Arg]) {
     );
 }
 
-/// The whole work tree becomes what git has. Whether that loses anything is for whoever looks at it to say.
+/// The whole work tree is restored. The observer determines whether that loses anything.
 fn put_all_back(git: &Git<'_, '_>, report: &mut Report) {
     if super::is_led_elsewhere(git) {
         return discard(report, &[]);
@@ -36,8 +36,8 @@ fn take_over(git: &Git<'_, '_>, report: &mut Report, commit: &[Arg], moves: bool
     }
 }
 
-/// Named files are put back one by one; what is not a plain path may stand for anything. They become what the index or
-/// the last commit has, or, where `other` says so, what another commit has.
+/// Named files are restored one by one; an operand that is not a plain path may match anything. They get the
+/// content of the index or the last commit, or, with `other`, of another commit.
 fn put_back(git: &Git<'_, '_>, report: &mut Report, what: &[Arg], other: bool) {
     let whole = |arg: &Arg| matches!(arg.prefix().trim_end_matches('/'), "" | "." | ".." | "../..");
     let plain = |arg: &Arg| {
@@ -93,7 +93,7 @@ fn is_last_commit(arg: &Arg) -> bool {
     matches!(arg.known(), Some("HEAD" | "@"))
 }
 
-/// `--track direct main` and `--recurse-submodules checkout main`: the mode stands where a tree would.
+/// `--track direct main` and `--recurse-submodules checkout main`: the mode is in the position of a tree.
 fn drop_mode_word(git: &Git<'_, '_>, options: &mut Options) {
     let mode_of = |option: &str| match option {
         "--track" => ["direct", "inherit"],

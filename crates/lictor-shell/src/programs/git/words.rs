@@ -15,7 +15,7 @@ pub struct GitWords {
 }
 
 impl GitWords {
-    /// Reads the words behind `git`; those that are not known are `None`. `None` when no command is known.
+    /// Parses the words after `git`; those that are not known are `None`. `None` when no command is known.
     #[must_use]
     pub fn read(args: &[Option<String>]) -> Option<Self> {
         let arg = |word: &Option<String>| match word {
@@ -54,7 +54,7 @@ impl GitWords {
         self.options.words().take(end).collect()
     }
 
-    /// The words behind `--`.
+    /// The words after `--`.
     #[must_use]
     pub fn behind(&self) -> Vec<&str> {
         let end = self.options.ended_at.unwrap_or(self.options.operands.len());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Rule, Rules};
 use crate::walk::conventional;
 
-/// What stands for a value that the file does not tell: no path that matters.
+/// The placeholder for an unknown value: an irrelevant path.
 const UNKNOWN: &str = "x";
 /// Deepest nesting of variables in variables.
 const DEEPEST: usize = 8;
@@ -15,7 +15,7 @@ const LONGEST: usize = 16 * 1024;
 /// The rules of a makefile; `given` are `NAME=value` words of the command line.
 pub(super) fn rules(text: &str, given: &[&str]) -> Rules {
     let text = text.replace("\\\n", " ");
-    // What the command line says is not changed by the file.
+    // The command line overrides the file.
     let fixed: Vec<(&str, &str)> = given.iter().filter_map(|word| word.split_once('=')).collect();
     let mut variables: BTreeMap<String, String> =
         fixed.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -168,7 +168,7 @@ fn value(
         (None, "RM") => "rm -f".to_owned(),
         (None, "@") => target.to_owned(),
         (None, "HOME" | "USER" | "PWD" | "TMPDIR") => format!("${name}"),
-        // Make has values for the programs that it knows, and nothing in the place of what nobody sets.
+        // Make has default values for known programs; other unset variables are empty.
         (None, name) if is_name(name) => conventional::program_of(name).unwrap_or_default().to_owned(),
         _ => UNKNOWN.to_owned(),
     }

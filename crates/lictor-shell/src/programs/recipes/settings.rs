@@ -1,16 +1,15 @@
 //! Settings files whose tools run commands from them: `tox.ini`, `build.ninja`, `.pre-commit-config.yaml`, and
 //! others with a command under a key.
 
-/// More lines than this are not looked at.
+/// The maximum number of lines that are scanned.
 const MOST: usize = 2000;
 
-/// What may be a command in a text of settings: what stands behind a key, in a list or on a line of its own, when it starts
-/// with a program that is known.
+/// Possible commands in settings: values of keys, list items or whole lines that start with a known program.
 pub(super) fn commands(text: &str) -> Vec<String> {
     text.lines().take(MOST).flat_map(candidates).map(unquoted).filter(|text| starts_a_command(text)).collect()
 }
 
-/// The parts of a line that may hold a command.
+/// The parts of a line that may be a command.
 fn candidates(line: &str) -> Vec<&str> {
     let line = line.trim().trim_start_matches("- ").trim_end_matches(',');
     let behind = [" = ", "=", ": ", ":", " "]

@@ -73,7 +73,7 @@ fn is_names(tokens: &[Token]) -> bool {
         let [Token::Word(_) | Token::Name, behind @ ..] = rest else { return false };
         match behind {
             [Token::Sign('.' | ','), more @ ..] => rest = more,
-            // A function's name has its arguments behind it.
+            // A function's name is followed by its arguments.
             [Token::Sign('('), ..] => return true,
             end => return is_end(end),
         }

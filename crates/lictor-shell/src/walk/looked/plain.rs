@@ -1,6 +1,6 @@
-//! Lines and fields of files of secrets that hold none: they are picked by a name that says so.
+//! Harmless lines and fields of secret files: they are selected by a name that is not secret.
 
-/// Whether a pattern fits only comments, names of sections, or lines that start with such names: `^PORT=`,
+/// Whether a pattern matches only comments, names of sections, or lines that start with such names: `^PORT=`,
 /// `^(DB_HOST|DB_PORT)=`, `^APP_ENV`, `^#`.
 pub(super) fn is_pattern(pattern: &str) -> bool {
     let Some(pattern) = pattern.strip_prefix('^') else { return false };
@@ -12,7 +12,7 @@ pub(super) fn is_pattern(pattern: &str) -> bool {
         None => (pattern, false),
     };
     let group = names.strip_prefix('(').and_then(|names| names.strip_suffix(')'));
-    // Without brackets, only the first of several is held to the start of the line.
+    // Without brackets, only the first alternative is anchored to the start of the line.
     match group {
         Some(names) => names.split('|').all(|name| is_name(name, whole)),
         None => is_name(names, whole),
@@ -28,7 +28,7 @@ pub(super) fn is_rule(program: &str) -> bool {
     pattern.is_some_and(is_pattern) && action.find('}') == Some(action.len() - 1) && !calls
 }
 
-/// Whether a filter of jq takes one field that is called so: `.contexts[].name`.
+/// Whether a jq filter selects one field with such a name: `.contexts[].name`.
 pub(super) fn is_field(filter: &str) -> bool {
     let Some(path) = filter.strip_prefix('.') else { return false };
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.[]".contains(letter);
@@ -36,7 +36,7 @@ pub(super) fn is_field(filter: &str) -> bool {
     path.chars().all(plain) && crate::words::PLAIN_FIELDS.contains(&last)
 }
 
-/// Whether a variable holds no secret by its name. The start of a name has to say it by its last part.
+/// Whether a variable is not a secret by its name. For a prefix its last part decides.
 fn is_name(name: &str, whole: bool) -> bool {
     let upper = name.to_ascii_uppercase();
     let is_part = |part: &str| crate::words::PLAIN_VARIABLES.contains(&part);
