@@ -44,9 +44,9 @@ Examples:
         #[arg(help = format!("The agent: {}", lictor_agents::Agent::ALL.map(lictor_agents::Agent::name).join(", ")),
               add = ArgValueCandidates::new(candidates::agents))]
         agent: String,
-        /// The event, for agents that do not name it themselves.
+        /// The event, for agents that do not send it.
         event: Option<String>,
-        /// End with 80 instead of 0 and 82 instead of 2: no other program in its place answers like that.
+        /// Exit with 80 instead of 0 and 82 instead of 2, which no other program does.
         #[arg(long)]
         confirm: bool,
     },
@@ -92,7 +92,7 @@ Examples:
     Rpc(rpc::RpcArgs),
     /// Govern MCP servers.
     Mcp(mcp::McpArgs),
-    /// List or forget the tools that a person said yes to.
+    /// List or forget the tools that a person approved.
     Tools(tools::ToolsArgs),
     /// Trust the programs that the repository's policy runs.
     Trust(trust::TrustArgs),
@@ -114,7 +114,7 @@ Examples:
     Man(man::ManArgs),
     /// Export this project's trust, waivers and exceptions as YAML.
     Export(share::ExportArgs),
-    /// Import trust, waivers and exceptions that somebody exported.
+    /// Import exported trust, waivers and exceptions.
     Import(share::ImportArgs),
     /// Remove Lictor from every project and from this machine.
     Uninstall(uninstall::UninstallArgs),

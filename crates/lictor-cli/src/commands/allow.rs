@@ -34,13 +34,13 @@ Examples:
 
 Exit codes: 0 written, 1 no exception is possible, 3 nothing was written because nobody said yes.")]
 pub struct AllowArgs {
-    /// The number that Lictor gave with the decision; without it, the newest one that was stopped.
+    /// The number of the decision; default: the newest stopped one.
     #[arg(value_parser = args::decision)]
     id: Option<u64>,
     /// Write without asking.
     #[arg(long)]
     yes: bool,
-    /// Take the exception for that decision out again; without a number, the newest exception.
+    /// Remove the exception for that decision; default: the newest exception.
     #[arg(long)]
     undo: bool,
     #[command(flatten)]

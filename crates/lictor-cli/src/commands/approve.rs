@@ -22,7 +22,7 @@ use crate::here;
 use crate::output::{self, Style};
 use crate::time_format;
 
-/// List what waits for a person.
+/// List the pending questions.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -33,7 +33,7 @@ pub struct ApprovalsArgs {
     common: Common,
 }
 
-/// Say yes to exactly one action, once.
+/// Approve exactly one action, once.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Without an ID, goes through everything that waits, one by one, and asks. An answer counts for
@@ -55,13 +55,13 @@ pub struct ApproveArgs {
     /// Do not ask again.
     #[arg(long)]
     yes: bool,
-    /// How long the yes can be used: `10m`, `2h`. Ten minutes when it is not said; with `--session` twelve hours.
+    /// How long the approval is valid: `10m`, `2h`. Default: ten minutes; with `--session` twelve hours.
     #[arg(long = "for", value_name = "TIME")]
     lasts: Option<String>,
     /// As often as needed while the session lasts, instead of once.
     #[arg(long)]
     session: bool,
-    /// Once, and remember the tool: nobody is asked again what it does. Only where nothing else asks.
+    /// Once, and remember the tool: it does not ask again. Only if nothing else asks.
     #[arg(long, conflicts_with_all = ["session", "all"])]
     remember: bool,
     #[command(flatten)]
@@ -98,7 +98,7 @@ impl ApproveArgs {
     }
 }
 
-/// Say no. The agent is told, and is not asked about the same thing again.
+/// Deny an action. The agent gets the reason, and the same action is refused again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -108,7 +108,7 @@ pub struct DenyArgs {
     /// The approval, or the first letters of its id.
     #[arg(add = ArgValueCandidates::new(candidates::approvals))]
     id: String,
-    /// Why; the agent is told.
+    /// The reason, for the agent.
     #[arg(long)]
     reason: Option<String>,
     #[command(flatten)]

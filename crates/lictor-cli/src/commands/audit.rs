@@ -56,7 +56,7 @@ enum AuditCommand {
         /// Only this kind (`evaluated`, `happened`, `approval.requested`, `finding.recorded`, …).
         #[arg(long)]
         kind: Option<String>,
-        /// Only this session: its id or the first letters of it; `agent:id` where ids of several agents collide.
+        /// Only this session: its id or a prefix; `agent:id` if ids of several agents collide.
         #[arg(long, add = ArgValueCandidates::new(candidates::sessions))]
         session: Option<String>,
         /// Only decisions of this strictness or more.
@@ -68,16 +68,16 @@ enum AuditCommand {
     },
     /// What would have been stopped while the policy only observed (`mode: observe`).
     Report,
-    /// Check the hash chain: a changed, removed or reordered record is named.
+    /// Verify the hash chain: names changed, removed or reordered records.
     Verify {
         /// First record to check.
         #[arg(long, default_value_t = 1)]
         from: u64,
-        /// Last record to check; the newest when it is not said.
+        /// Last record to check; default: the newest.
         #[arg(long, default_value_t = u64::MAX, hide_default_value = true)]
         to: u64,
-        /// File with `<number> <hash>` lines kept outside the store; also looked at: `/etc/lictor/anchors` and the notes that
-        /// `init --git` lets commits carry. Without any, removal of the newest records cannot be seen.
+        /// File with `<number> <hash>` lines kept outside the store; also used: `/etc/lictor/anchors` and the git
+        /// notes of `init --git`. Without any, removal of the newest records cannot be detected.
         #[arg(long, value_name = "FILE")]
         anchor: Option<PathBuf>,
         /// Check a record that `audit export --exact` wrote instead of this project's, up to its last signed checkpoint.
@@ -87,14 +87,14 @@ enum AuditCommand {
         #[arg(long, value_name = "HEX", requires = "file")]
         key: Option<String>,
     },
-    /// Move old records to compressed archives beside the store. All commands still read them. Runs by itself after
-    /// sessions.
+    /// Move old records to compressed archives beside the store. All commands still read them. Runs automatically
+    /// after sessions.
     Archive {
-        /// Records that are not older stay (`30d`); what `retention.keep` says when it is not said.
+        /// Records that are not older stay (`30d`); default: `retention.keep`.
         #[arg(long, value_name = "TIME")]
         keep: Option<String>,
     },
-    /// Print the anchor of the newest record, to be kept outside the store.
+    /// Print the anchor of the newest record, to keep outside the store.
     Anchor,
     /// Print all records as JSON lines.
     Export {
@@ -102,11 +102,11 @@ enum AuditCommand {
         #[arg(long)]
         exact: bool,
     },
-    /// Sign the newest record, and with it every one before it, so that others can check an export. Done by itself every
-    /// thousand records.
+    /// Sign the newest record, and with it every one before it, so that others can check an export. Done
+    /// automatically every thousand records.
     Checkpoint,
-    /// Seal the record with a new key. What older keys sealed can still be checked. Programs that keep the record open
-    /// (`lictor run`, `ui`, `serve`) have to be started again.
+    /// Seal the record with a new key. Older seals can still be verified. Programs that keep the record open
+    /// (`lictor run`, `ui`, `serve`) must be restarted.
     RotateKey,
 }
 

@@ -26,9 +26,9 @@ Examples:
 
 Exit codes: 0 when the policy is accepted (warnings included), 1 when it is refused.")]
 pub struct CheckArgs {
-    /// Check this file as if it were the repository's, instead of the files in force.
+    /// Check this file as if it were the repository's, instead of the active files.
     file: Option<PathBuf>,
-    /// Show every setting in force and the file and line it comes from.
+    /// Show every active setting with its file and line.
     #[arg(long)]
     show_merged: bool,
     #[command(flatten)]

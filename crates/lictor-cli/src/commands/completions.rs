@@ -14,7 +14,7 @@ use crate::output;
 const VARIABLE: &str = "LICTOR_COMPLETE";
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Zsh, &Fish]);
 
-/// Print what lets a shell complete `lictor` commands.
+/// Print a shell script that completes `lictor` commands.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Sessions and approvals are completed too. The shell should read the script anew when it starts:

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::here;
 use crate::output;
 
-/// Who has to look at what before work goes on.
+/// Run and inspect councils of reviewers.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -80,17 +80,16 @@ struct MeetArgs {
 
 #[derive(Debug, Args)]
 struct RunArgs {
-    /// The council. Without one: those that meet at the moment that `--trigger` names.
+    /// The council. Without one: those that run on `--trigger`.
     #[arg(required_unless_present = "trigger")]
     name: Option<String>,
     /// Only these files, instead of the council's scope. Patterns are fine.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "trigger")]
     files: Vec<String>,
-    /// What happened. Calls that come while a council looks are answered together; what it has looked at before, it does
-    /// not look at again.
+    /// The event. Summons during a run are handled together; reviewed content is not reviewed again.
     #[arg(long, value_enum)]
     trigger: Option<MomentArg>,
-    /// With `--trigger file-save`: a file that was saved, seen from the top of the project. May be repeated.
+    /// With `--trigger file-save`: a saved file, relative to the project root. May be repeated.
     #[arg(long, value_name = "FILE", requires = "trigger")]
     saved: Vec<String>,
 }

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::here;
 use crate::output::{self, Style};
 
-/// Prove that every installed hook blocks, and find what is wrong.
+/// Test that every installed hook blocks, and find problems.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Sends calls that must be blocked through each installed hook, as the agent would, ways to switch

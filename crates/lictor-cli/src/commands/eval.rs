@@ -48,8 +48,8 @@ pub struct EvalArgs {
     agent: String,
     #[command(flatten)]
     common: Common,
-    /// Judge JSON lines of {kind, payload, cwd?, session_id?, tool?, task_type?} from FILE (`-`: standard input) and
-    /// print one answer a line, in order.
+    /// Judge JSON lines of {kind, payload, cwd?, session_id?, tool?, task_type?} from FILE (`-`: standard input)
+    /// and print one result per line, in order.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "what", "payload", "session"])]
     batch: Option<PathBuf>,
 }

@@ -26,8 +26,7 @@ Examples:
   lictor explain 12
   lictor explain 12 --json")]
 pub struct ExplainArgs {
-    /// What Lictor gave with the decision: a number, or the name of a fault; without it, the newest decision that was
-    /// not a pass.
+    /// The number of a decision, or the id of a fault; default: the newest decision that was not a pass.
     id: Option<Id>,
     #[command(flatten)]
     common: Common,

@@ -56,18 +56,18 @@ pub struct InitArgs {
     /// Install git hooks too: the commit gate, and an anchor of the log with every commit.
     #[arg(long)]
     git: bool,
-    /// Install for this agent, present or not. May be given several times; without it, for those that are found.
+    /// Install for this agent, detected or not. May be repeated; default: the detected agents.
     #[arg(long = "agent", value_name = "NAME", add = ArgValueCandidates::new(candidates::agents))]
     agents: Vec<Agent>,
-    /// Put `lictor mcp run` before the MCP servers that agents are told of, in their own settings; nothing else is written.
-    /// With `--uninstall`, take it away again.
+    /// Wrap the MCP servers in agents' settings with `lictor mcp run`; nothing else is written. With
+    /// `--uninstall`, unwrap them.
     #[arg(long, conflicts_with_all = ["git", "agents", "scope"])]
     mcp: bool,
-    /// Take everything out again and restore what was there before.
+    /// Remove everything and restore the original files.
     #[arg(long)]
     uninstall: bool,
-    /// Whose settings to install agent hooks in: yours (`user`), the project's, or the machine's (`managed`; needs root).
-    /// Without it: the project's; `--uninstall` takes yours out too.
+    /// Whose settings to install agent hooks in: yours (`user`), the project's, or the machine's (`managed`;
+    /// needs root). Default: the project's; `--uninstall` also removes yours.
     #[arg(long, value_enum, hide_possible_values = true)]
     scope: Option<ScopeArg>,
     /// What a new governance.yaml begins with: `recommended` blocks what destroys, leaks or switches the guard off;

@@ -25,7 +25,7 @@ use crate::here;
 use crate::output::{self, Style};
 use crate::time_format;
 
-/// What was decided, one line a decision, newest last.
+/// Show decisions, one per line, newest last.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Times are local. `--since` and `--until` take how long ago (`90m`, `2d`, `1w`), `today`,
@@ -38,7 +38,7 @@ Examples:
   lictor log --path src/auth --all
   lictor log -f")]
 pub struct LogArgs {
-    /// Only decisions whose action or reason holds this text.
+    /// Only decisions whose action or reason contains this text.
     text: Option<String>,
     /// Not before.
     #[arg(long, value_name = "TIME")]
@@ -52,16 +52,16 @@ pub struct LogArgs {
     /// Only this agent's.
     #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(candidates::agents))]
     agent: Option<Agent>,
-    /// Only what this rule had a word in; `git` stands for every rule that begins with `git.`.
+    /// Only decisions with this rule; `git` matches every rule that begins with `git.`.
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
     /// Only decisions of this strictness or more.
     #[arg(long, value_enum)]
     decision: Option<Strictness>,
-    /// Only this session: its id or the first letters of it.
+    /// Only this session: its id or a prefix.
     #[arg(long, value_name = "ID", add = ArgValueCandidates::new(candidates::sessions))]
     session: Option<String>,
-    /// The newest so many; 20 when neither this nor `--since` is given.
+    /// How many of the newest; 20 without this and `--since`.
     #[arg(short = 'n', long, value_name = "COUNT", value_parser = args::some)]
     lines: Option<usize>,
     /// Go on and show decisions as they are made.

@@ -38,11 +38,11 @@ enum McpCommand {
     Run(RunArgs),
     /// Serve MCP servers over HTTP on this machine, governed in the same way.
     Serve(serve::ServeArgs),
-    /// Show what servers' tools and prompts are pinned to, or accept a change.
+    /// Show the pins of servers' tools and prompts, or accept a change.
     Pins(PinsArgs),
-    /// Look at every MCP server that agents are told of, changing nothing.
+    /// Inspect every configured MCP server, changing nothing.
     Scan(scan::ScanArgs),
-    /// Become a server, with limits; `run` starts servers through this.
+    /// Set limits and execute a server; used by `run`.
     #[command(hide = true)]
     Become(BecomeArgs),
 }
@@ -60,16 +60,16 @@ struct RunArgs {
     /// The server's name in rules; the program's own name if not given.
     #[arg(long)]
     name: Option<String>,
-    /// A variable that the server gets. It gets PATH, HOME and the like, and nothing else.
+    /// A variable for the server, besides PATH, HOME and similar ones.
     #[arg(long, value_name = "NAME")]
     env: Vec<OsString>,
     /// Directory of the project.
     #[arg(long, value_name = "DIR", default_value = ".")]
     cwd: std::path::PathBuf,
-    /// The address of a server that is reached over HTTP.
+    /// The URL of an HTTP server.
     #[arg(long, conflicts_with_all = ["server", "env"])]
     url: Option<String>,
-    /// A header that the server at the address gets, with the value of a variable.
+    /// A header for the HTTP server, with the value of a variable.
     #[arg(long, value_name = "NAME=VARIABLE", requires = "url")]
     header: Vec<String>,
     /// The server and its arguments.
@@ -101,7 +101,7 @@ struct PinsArgs {
     action: PinsAction,
     /// Only this server.
     server: Option<String>,
-    /// Forget the pins of every server, also where the file is damaged.
+    /// Forget the pins of every server, even if the file is damaged.
     #[arg(long)]
     all: bool,
     #[command(flatten)]
@@ -112,9 +112,9 @@ struct PinsArgs {
 enum PinsAction {
     /// List servers and what has changed.
     List,
-    /// Show each change as a diff, and what is suspicious.
+    /// Show each change as a diff, and suspicious texts.
     Diff,
-    /// Accept what has changed or is suspicious.
+    /// Accept changed or suspicious definitions.
     Accept,
     /// Forget: the next sight is the first.
     Forget,

@@ -51,17 +51,17 @@ pub struct ReplayArgs {
     /// Use this file instead of the repository's governance.yaml.
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// Only this session: its id or the first letters of it; `agent:id` where ids of several agents collide.
+    /// Only this session: its id or a prefix; `agent:id` if ids of several agents collide.
     #[arg(long, value_name = "ID", add = ArgValueCandidates::new(candidates::sessions))]
     session: Option<String>,
-    /// Transcript files instead of Lictor's own log. What they show was allowed.
+    /// Transcript files instead of Lictor's own log. Their calls count as allowed.
     #[arg(long, value_name = "FILE")]
     transcript: Vec<PathBuf>,
     /// All transcripts in these directories, or where Claude Code, Codex, Gemini CLI, Copilot CLI, OpenCode and Cursor keep
     /// them; reports what the current policy would have stopped.
     #[arg(long, value_name = "DIR", num_args = 0.., conflicts_with_all = ["transcript", "session"])]
     transcripts: Option<Vec<PathBuf>>,
-    /// With `--transcripts`: only calls from then on, as for `lictor log`.
+    /// With `--transcripts`: only calls since then, as for `lictor log`.
     #[arg(long, value_name = "TIME", requires = "transcripts")]
     since: Option<String>,
     /// With `--transcripts`: write the report as one HTML page.

@@ -23,7 +23,7 @@ use crate::here;
 use crate::output::{self, Style};
 use crate::time_format;
 
-/// What a stretch of time came to: calls, decisions, rules, approvals, findings.
+/// Summarise a period: calls, decisions, rules, approvals, findings.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -32,7 +32,7 @@ Examples:
   lictor report --since monday --markdown > report.md
   lictor report --html report.html")]
 pub struct ReportArgs {
-    /// From when on, as for `lictor log`; a week when it is not said.
+    /// The start, as for `lictor log`; default: a week ago.
     #[arg(long, value_name = "TIME", default_value = "7d")]
     since: String,
     /// Of all projects on this machine.
@@ -41,7 +41,7 @@ pub struct ReportArgs {
     /// Print Markdown.
     #[arg(long, conflicts_with_all = ["html", "json"])]
     markdown: bool,
-    /// Write one HTML page with plots, complete in itself.
+    /// Write one self-contained HTML page with plots.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     #[command(flatten)]

@@ -15,7 +15,7 @@ use crate::args;
 use crate::exit::{self, Exit};
 use crate::here;
 
-/// Govern any program: JSON-RPC 2.0 on standard input and output, one message a line.
+/// Govern any program: JSON-RPC 2.0 on standard input and output, one message per line.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Methods: evaluate, post, stop, resolve, delegate, session, reset, end, approvals, record, gate,
@@ -31,7 +31,8 @@ pub struct RpcArgs {
     /// Directory of the project.
     #[arg(long, value_name = "DIR", default_value = ".", value_parser = args::directory)]
     cwd: PathBuf,
-    /// Let this server judge; `LICTOR_TOKEN` holds the token. What is done while it is away is the tenant's choice.
+    /// Use this server; the token is in `LICTOR_TOKEN`. The tenant configures what happens while it is
+    /// unreachable.
     #[arg(long, value_name = "URL", conflicts_with = "cwd")]
     server: Option<String>,
 }

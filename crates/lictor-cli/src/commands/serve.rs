@@ -20,28 +20,28 @@ Examples:
   lictor serve --socket /run/user/1000/lictor.sock
   lictor serve --store postgres://lictor@localhost/lictor")]
 pub struct ServeArgs {
-    /// The address to listen on; 127.0.0.1:4747 when it is not said.
+    /// The address to listen on; default: 127.0.0.1:4747.
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<OsString>,
     /// A Unix socket to listen on as well.
     #[arg(long, value_name = "PATH")]
     socket: Option<OsString>,
-    /// Where records are kept: `sqlite:DIRECTORY` or `postgres://user@host/database`.
+    /// Where records are stored: `sqlite:DIRECTORY` or `postgres://user@host/database`.
     #[arg(long)]
     store: Option<OsString>,
     /// The directory for the key that seals records, and for records when `--store` is not given.
     #[arg(long, value_name = "DIRECTORY")]
     state: Option<OsString>,
-    /// Something in front of the server speaks TLS: other addresses than this machine's are allowed.
+    /// A proxy terminates TLS: other addresses than this machine's are allowed.
     #[arg(long)]
     behind_proxy: bool,
-    /// Requests a second for each token; 500 when it is not said.
+    /// Requests per second for each token; default: 500.
     #[arg(long)]
     rate: Option<OsString>,
     /// Write every request to standard error, as a line of JSON.
     #[arg(long)]
     log: bool,
-    /// The certificate chain, in PEM: the server speaks TLS itself.
+    /// The certificate chain, in PEM: the server terminates TLS itself.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<OsString>,
     /// Its key.

@@ -15,7 +15,7 @@ use crate::here;
 use crate::output;
 use crate::time_format;
 
-/// Show sessions, or let them go on under the current policy.
+/// Show sessions, or apply the current policy to them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,12 +35,12 @@ enum SessionCommand {
     List,
     /// Show the state of one session.
     Show {
-        /// Its id or the first letters of it; `agent:id` where ids of several agents collide.
+        /// Its id or a prefix; `agent:id` if ids of several agents collide.
         #[arg(add = ArgValueCandidates::new(candidates::sessions))]
         id: String,
     },
-    /// Clear what tool policies, feedback and the stop gate remember of a session; counters and budgets go on. For people,
-    /// not for agents.
+    /// Clear the memory of tool policies, feedback and the stop gate; counters and budgets stay. For people, not
+    /// for agents.
     Reset {
         /// Its id or the first letters of it.
         #[arg(add = ArgValueCandidates::new(candidates::sessions))]
@@ -48,7 +48,7 @@ enum SessionCommand {
     },
     /// Let a running session use the current policy, even where it allows more.
     Refresh {
-        /// Its id or the first letters of it; without one, every running session that has seen another policy.
+        /// Its id or a prefix; default: every running session that has seen another policy.
         #[arg(add = ArgValueCandidates::new(candidates::sessions))]
         id: Option<String>,
     },

@@ -18,7 +18,7 @@ use crate::here;
 use crate::output::{self, Style};
 use crate::time_format;
 
-/// Print what you have decided for this project: trusted programs, waivers, exceptions, remembered tools.
+/// Print your decisions for this project: trusted programs, waivers, exceptions, remembered tools.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The file is plain YAML to be read before it is taken over, and signed with your key: a changed one
@@ -34,7 +34,7 @@ pub struct ExportArgs {
     common: Common,
 }
 
-/// Take over what somebody else has decided for this project.
+/// Import another person's decisions for this project.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Shows what would count here and asks. A program is trusted only if its files are the same here.

@@ -15,7 +15,7 @@ use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
 
-/// List the tools that a person said yes to, or forget one.
+/// List the tools that a person approved, or forget one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A tool that nobody described asks. `lictor approve` can remember the yes, in your own policy

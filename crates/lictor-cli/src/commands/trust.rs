@@ -16,7 +16,7 @@ use crate::here;
 use crate::output;
 use crate::time_format;
 
-/// Pin the programs that the repository's policy runs, as they are now.
+/// Pin the programs of the repository's policy, with their current content.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -12,7 +12,7 @@ use crate::args;
 use crate::exit::{self, Exit};
 use crate::here;
 
-/// Look at what agents do here, and answer their questions, in a browser.
+/// Watch agents on this machine, and answer their questions, in a browser.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Needs no account. The link that is printed opens the page once, in one browser; only this
@@ -25,7 +25,7 @@ pub struct UiArgs {
     /// Print the link and open no browser.
     #[arg(long)]
     no_open: bool,
-    /// The port to listen on; any that is free when it is not said.
+    /// The port to listen on; default: any free port.
     #[arg(long)]
     port: Option<u16>,
     /// Directory of the project that comes first.

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::here;
 use crate::output::{self, Style};
 
-/// Take Lictor out of every project and off this machine.
+/// Remove Lictor from every project and from this machine.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Restores the settings of your agents in every project that `lictor init` was run in, then removes
@@ -33,7 +33,7 @@ pub struct UninstallArgs {
     /// Do it without asking.
     #[arg(long)]
     yes: bool,
-    /// Remove the record of all projects, your keys and your own policy file too. They cannot be brought back.
+    /// Remove the record of all projects, your keys and your own policy file too. This cannot be undone.
     #[arg(long)]
     records: bool,
     #[command(flatten)]

@@ -19,7 +19,7 @@ use crate::output;
 
 pub use gate::live;
 
-/// What reviewers found, and whether it lets work go on.
+/// Findings of reviewers, and the commit gate.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -62,7 +62,7 @@ enum VerdictCommand {
         #[arg(long, default_value = "", hide_default_value = true)]
         reason: String,
     },
-    /// Give a finding that somebody else recorded a lower level. For people, not for agents.
+    /// Lower the level of another person's finding. For people, not for agents.
     Lower {
         #[command(flatten)]
         finding: FindingArgs,
@@ -83,7 +83,7 @@ enum VerdictCommand {
         /// What it is.
         #[arg(long = "as", value_enum, default_value = "accepted-risk")]
         ruling: RulingArg,
-        /// How long it holds: 12h, 30d. Without end when absent.
+        /// How long it is valid: 12h, 30d. Default: forever.
         #[arg(long, value_name = "TIME")]
         until: Option<Patience>,
     },
@@ -128,7 +128,7 @@ struct RecordArgs {
     /// Why it is wrong.
     #[arg(long, default_value = "", hide_default_value = true)]
     rationale: String,
-    /// An id of your own; the default stands for agent, title and file.
+    /// A custom id; the default is derived from agent, title and file.
     #[arg(long, default_value = "", hide_default_value = true)]
     id: String,
     /// Words that belong to nothing.
@@ -164,7 +164,7 @@ impl FindingArgs {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum RulingArg {
-    /// Right, and somebody answers for it.
+    /// Correct, and a person accepts the risk.
     AcceptedRisk,
     /// Wrong.
     FalsePositive,

@@ -14,7 +14,7 @@ use crate::output::{self, Style};
 /// How many rules are shown; the others are less close.
 const SHOWN: usize = 10;
 
-/// Show which rules came close to deciding about an action, and what kept them from it.
+/// Show which rules almost applied to an action, and which condition failed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -27,7 +27,7 @@ pub struct WrongArgs {
     /// The number that Lictor gave with the decision.
     #[arg(value_parser = crate::args::decision)]
     id: u64,
-    /// What should have been decided. Without it: `pass` for what was stopped, `block` for what was not.
+    /// The right decision. Default: `pass` if it was stopped, `block` if not.
     #[arg(long, value_enum)]
     should: Option<Should>,
     /// Why.

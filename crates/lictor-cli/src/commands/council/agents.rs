@@ -31,13 +31,13 @@ pub struct ReportArgs {
     /// Who looked.
     #[arg(long, value_name = "NAME")]
     reviewer: String,
-    /// The token that came with the plan. It counts once.
+    /// The token from the plan. It is valid once.
     #[arg(long)]
     token: String,
     /// It looked and found nothing.
     #[arg(long)]
     clean: bool,
-    /// What it found, one JSON object a line; `-` for standard input.
+    /// The findings, one JSON object per line; `-` for standard input.
     #[arg(long, value_name = "FILE")]
     findings: Option<PathBuf>,
 }

@@ -17,7 +17,7 @@ use crate::output;
 /// The timeout for a server to list its tools. Some are downloaded first.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Look at every MCP server that agents are told of.
+/// Inspect every configured MCP server.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Starts each server once, asks what it has, and ends it; nothing is called, pinned or written.

@@ -34,13 +34,13 @@ pub struct ServeArgs {
     /// The server's name in rules and in its address.
     #[arg(long, required_unless_present = "config")]
     name: Option<String>,
-    /// The address of a server that is reached over HTTP.
+    /// The URL of an HTTP server.
     #[arg(long, conflicts_with = "server")]
     url: Option<String>,
-    /// A header that the server at the address gets, with the value of a variable.
+    /// A header for the HTTP server, with the value of a variable.
     #[arg(long, value_name = "NAME=VARIABLE", requires = "url")]
     header: Vec<String>,
-    /// A variable that the server gets. It gets PATH, HOME and the like, and nothing else.
+    /// A variable for the server, besides PATH, HOME and similar ones.
     #[arg(long, value_name = "NAME", requires = "server")]
     env: Vec<OsString>,
     /// Directory of the project.

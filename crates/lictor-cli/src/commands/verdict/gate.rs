@@ -17,13 +17,13 @@ use crate::output;
 /// Judge what is about to be committed or pushed.
 #[derive(Debug, Args)]
 pub struct GateArgs {
-    /// What is about to happen.
+    /// The event.
     #[arg(long, value_enum, default_value = "pre-commit")]
     event: EventArg,
     /// With `--event ci`: what HEAD is compared with.
     #[arg(long, value_name = "COMMIT")]
     base: Option<String>,
-    /// Judge one plan by its level alone, without looking at the repository.
+    /// Judge one plan by its level alone, without the repository.
     #[arg(long, value_name = "HASH")]
     plan_hash: Option<String>,
     /// How to say it.

@@ -25,15 +25,15 @@ Examples:
 A line of JSON lines: {\"level\": \"HIGH\", \"title\": \"SQL injection\",
 \"evidence\": [\"src/users.py:42:unescaped input\"], \"rationale\": \"why\"}")]
 pub struct ImportArgs {
-    /// The file; `-` for standard input. A directory stands for its verdict files (`*.verdict.json`).
+    /// The file; `-` for standard input. A directory means its verdict files (`*.verdict.json`).
     file: PathBuf,
     /// The plan to record under. A verdict file names its own.
     #[arg(long, value_name = "HASH")]
     plan_hash: Option<PlanHash>,
-    /// Who says so, instead of the tool that the file names.
+    /// The author, instead of the tool that the file names.
     #[arg(long)]
     agent: Option<String>,
-    /// What the file is; told by its beginning when absent.
+    /// The format; default: detected from the content.
     #[arg(long, value_enum)]
     format: Option<TransferFormat>,
 }
