@@ -71,7 +71,7 @@ pub(crate) fn listing(call: &Call<'_>, report: &mut Report) {
 
 /// Programs that the system depends on.
 fn is_vital(name: &str) -> bool {
-    matches!(name, "init" | "launchd" | "loginwindow" | "WindowServer" | "sshd" | "Finder")
+    matches!(name, "init" | "launchd" | "loginwindow" | "WindowServer" | "sshd")
         || name.starts_with("systemd")
 }
 

@@ -176,12 +176,14 @@ pub(super) fn judge(git: &Git<'_, '_>, report: &mut Report) {
     let options = git.options("config");
     // Git parses no option after the first word: `git config KEY VALUE --get` sets.
     let leading = super::grammar::of("config").in_front().parse(git.args);
-    if options.has(&READS) && (leading.has(&READS) || options.operands.len() < 2) {
-        return;
+    let reads = options.has(&READS) && (leading.has(&READS) || options.operands.len() < 2);
+    // Another file is read or written, in the format of git's own.
+    if let Some(file) = options.value(&["f", "file"]) {
+        let writes = !reads && options.operands.len() > 1;
+        report.file(git.call, if writes { Access::Modify } else { Access::Read }, file, false);
     }
-    // Another file is written, in the form of git's own.
-    if let Some(file) = options.value(&["f", "file"]).filter(|_| options.operands.len() > 1) {
-        report.file(git.call, Access::Modify, file, false);
+    if reads {
+        return;
     }
     let (at, unsets) = match options.word(0) {
         "get" | "list" => return,
