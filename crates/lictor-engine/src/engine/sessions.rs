@@ -20,7 +20,7 @@ pub(super) struct Lineage {
     /// The stored bytes of each state when it was read; `None` once the state has changed.
     stored: Vec<Option<Vec<u8>>>,
     /// The account of the tenant, if there is one, and its stored bytes. It counts what all accounts of people do.
-    tenant: Option<(SessionState, Option<Vec<u8>>)>,
+    tenant: Option<TenantState>,
     /// The action names its session.
     named: bool,
 }
@@ -297,11 +297,14 @@ impl Lineage {
     }
 }
 
+/// The state of the tenant's account, and the bytes it was read from.
+type TenantState = (SessionState, Option<Vec<u8>>);
+
 /// The account of the tenant, if there is one.
 fn read_tenant(
     view: &(impl View + ?Sized),
     known: &mut impl FnMut(&SessionKey, &[u8]) -> Option<SessionState>,
-) -> Result<Option<(SessionState, Option<Vec<u8>>)>, StoreError> {
+) -> Result<Option<TenantState>, StoreError> {
     let key = SessionKey::tenant_account();
     let Some(stored) = view.get(Space::Session, &stored_key(&key))? else { return Ok(None) };
     let state = known(&key, &stored).map_or_else(|| state_of(&key, Some(&stored)), Ok)?;
