@@ -169,8 +169,7 @@ impl Project {
 }
 
 fn temp_dirs(observer: &dyn Observer) -> Vec<String> {
-    let mut temp: Vec<String> =
-        ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm"].map(str::to_owned).into();
+    let mut temp: Vec<String> = lictor_shell::TEMPORARY.map(str::to_owned).into();
     // Only if the name itself is that of a temporary directory: a TMPDIR that points to the home directory must
     // not exempt it.
     if let Some(named) = observer.variable("TMPDIR").map(|dir| tidy("/", &dir)) {

@@ -33,6 +33,7 @@ mod walk;
 mod words;
 
 pub use operand::{Arg, Cwd, Found, Incoming, Known, Listed, Operand, Source, Taint};
+pub use paths::TEMPORARY;
 pub use programs::{GitChanges, GitWords};
 pub use reading::{Done, Mention, Nowhere, Reading, ShellEnv};
 

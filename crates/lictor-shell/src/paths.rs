@@ -5,6 +5,19 @@ mod tests;
 
 use crate::operand::Cwd;
 
+/// Directories in which everybody may create files, and which are emptied now and then.
+pub const TEMPORARY: [&str; 5] = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm"];
+
+/// Whether a path is below a temporary directory, by its text. A project or a home may be there too.
+pub(crate) fn is_temporary(path: &str) -> bool {
+    TEMPORARY.iter().any(|top| path.strip_prefix(top).is_some_and(|rest| rest.starts_with('/')))
+}
+
+/// Whether a path is a directory or something in it.
+pub(crate) fn is_at_or_below(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// `path` seen from `base`, without `.` and, as far as the text allows, without `..`.
 pub(crate) fn join(base: &str, path: &str) -> String {
     if path.starts_with(['/', '~']) || base.is_empty() {

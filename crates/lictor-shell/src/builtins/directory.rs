@@ -8,8 +8,6 @@ use crate::paths;
 use crate::state::{Datum, Directories, Value};
 use crate::walk::{Output, Walker};
 
-const TEMPORARY: [&str; 3] = ["/tmp/", "/var/tmp/", "/dev/shm/"];
-
 impl Walker<'_> {
     pub(super) fn change_directory(&mut self, args: &[Expanded]) {
         let target = super::operands(args).next().cloned();
@@ -165,7 +163,7 @@ fn entered(from: &Cwd, target: &Arg) -> Cwd {
         Some(path) if target.glob => paths::enter_any(from, path),
         Some(path) => paths::enter(from, path),
         // A new temporary directory is empty, whatever its name.
-        None if TEMPORARY.iter().any(|top| target.prefix().starts_with(top)) => match &target.value {
+        None if paths::is_temporary(target.prefix()) => match &target.value {
             Known::Partly { prefix, suffix } if !suffix.contains("..") => {
                 Cwd::Glob(format!("{prefix}*{suffix}"))
             }

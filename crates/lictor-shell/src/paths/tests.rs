@@ -1,4 +1,4 @@
-use super::{clean, enter, key};
+use super::{clean, enter, is_temporary, key};
 use crate::operand::Cwd;
 
 #[test]
@@ -35,4 +35,14 @@ fn a_file_has_one_key() {
     let known = |path: &str| Cwd::Known(path.to_owned());
     assert_eq!(key(&Cwd::Start, "./f"), key(&known("d"), "../f"));
     assert_ne!(key(&Cwd::Unknown, "f"), key(&Cwd::Start, "f"));
+}
+
+#[test]
+fn temporary_directories_are_known_by_their_text() {
+    for path in ["/tmp/a", "/var/tmp/a/b", "/private/tmp/a", "/dev/shm/a"] {
+        assert!(is_temporary(path), "{path}");
+    }
+    for path in ["/tmp", "/tmpfiles/a", "tmp/a", "~/tmp/a", "/var/tmpl/a"] {
+        assert!(!is_temporary(path), "{path}");
+    }
 }

@@ -584,5 +584,5 @@ impl Reader<'_> {
 /// Whether the build output is in a working directory: in the project or a temporary directory.
 fn is_scratch(path: &str) -> bool {
     !path.starts_with(['/', '~']) && !path.contains(".git/")
-        || ["/tmp/", "/var/tmp/"].iter().any(|top| path.starts_with(top)) && !path.contains("/../")
+        || crate::paths::is_temporary(path) && !path.contains("/../")
 }

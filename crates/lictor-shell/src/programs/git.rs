@@ -10,8 +10,6 @@ mod tree;
 mod verbs;
 mod words;
 
-use std::path::Path;
-
 use lictor_core::facts::{Access, FlowSink, FlowSource, GitEffect, GuardOff, OpaqueWhat};
 
 use super::network;
@@ -19,6 +17,7 @@ use super::options::Options;
 use super::report::{chdir, joined};
 use crate::call::{Call, Next, Report, Stdin};
 use crate::operand::{Arg, Incoming, Listed};
+use crate::paths;
 
 pub(crate) use shown::shown_paths;
 pub use verbs::GitChanges;
@@ -259,9 +258,10 @@ fn is_elsewhere(call: &Call<'_>, global: &Options) -> bool {
         "GIT_DIR" | "GIT_COMMON_DIR" => !own(value),
         "GIT_OBJECT_DIRECTORY" | "GIT_EXEC_PATH" => true,
         // Hooks find their programs there.
-        "PATH" => value.prefix().split(':').any(|folder| {
-            ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|temporary| Path::new(folder).starts_with(temporary))
-        }),
+        "PATH" => value
+            .prefix()
+            .split(':')
+            .any(|folder| paths::TEMPORARY.iter().any(|temporary| paths::is_at_or_below(folder, temporary))),
         _ => false,
     };
     global.value(&["git-dir"]).is_some_and(|value| !own(value))
@@ -460,9 +460,9 @@ fn keeps_aside(name: &str, value: &str) -> bool {
 /// template is as trusted as their settings.
 fn is_made_here(call: &Call<'_>, directory: &Arg) -> bool {
     let Some(path) = directory.known() else { return true };
-    let temporary = ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|top| path.starts_with(top));
-    let inside = call.env.project_root().is_some_and(|root| path.starts_with(&root));
-    temporary || inside || !path.is_empty() && !path.starts_with(['/', '~'])
+    let inside = call.env.project_root().is_some_and(|root| paths::is_at_or_below(path, &root));
+    let home = call.env.variable("HOME").is_some_and(|home| paths::is_at_or_below(path, &home));
+    inside || paths::is_temporary(path) && !home || !path.is_empty() && !path.starts_with(['/', '~'])
 }
 
 /// A new repository: where its directory is made, and whether this one's is moved away.

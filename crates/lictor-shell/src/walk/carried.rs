@@ -7,6 +7,7 @@ use super::simple::Context;
 use super::{Plumbing, Walker};
 use crate::describe::Trait;
 use crate::operand::{Arg, Known, Operand, Taint};
+use crate::paths::is_at_or_below;
 use crate::programs;
 
 /// Most trees that are kept of one line.
@@ -115,8 +116,4 @@ impl Walker<'_> {
         });
         copies.collect()
     }
-}
-
-fn is_at_or_below(path: &str, top: &str) -> bool {
-    path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

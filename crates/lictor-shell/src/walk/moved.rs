@@ -6,7 +6,7 @@ use lictor_core::facts::{Access, Cardinality, Effect};
 use super::Walker;
 use super::simple::Context;
 use crate::operand::{Arg, Cwd, Incoming, Operand};
-use crate::paths;
+use crate::paths::{self, is_at_or_below};
 use crate::words::{EVERYDAY_NAMES, INSTALLED_NAMES};
 
 /// Most moves of one line that are remembered.
@@ -59,12 +59,9 @@ impl Walker<'_> {
         };
         let key = paths::key(&target.cwd, target.arg.known().filter(|_| !self.moved.is_empty())?);
         let key = key.trim_end_matches('/');
-        let below = |path: &str, top: &str| {
-            path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
         // A link that goes takes nothing with it.
         let lost = |moved: &&Moved| !moved.linked || *access != Access::Delete;
-        let found = |moved: &&Moved| below(&moved.place, key) || below(key, &moved.place);
+        let found = |moved: &&Moved| is_at_or_below(&moved.place, key) || is_at_or_below(key, &moved.place);
         let Moved { source, .. } = self.moved.iter().filter(lost).find(found)?;
         Some(Effect::File { access: *access, target: source.clone(), recursive: *recursive, by: *by })
     }
@@ -107,7 +104,7 @@ impl Walker<'_> {
         let at_home =
             path.starts_with(['~', '$']) || path.starts_with("/home/") || path.starts_with("/usr/local/");
         let searched = at_home && FOLDERS.iter().any(|folder| path.contains(folder));
-        let hidden = ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|top| from.starts_with(top));
+        let hidden = paths::is_temporary(from);
         let system =
             ["/usr/", "/bin/", "/opt/", "/nix/", "/snap/", "/lib/"].iter().any(|top| from.starts_with(top));
         searched

@@ -212,8 +212,7 @@ impl Walker<'_> {
                 if *recursive || target.arg.glob =>
             {
                 let path = target.arg.prefix();
-                (!path.starts_with("/tmp/") && !path.starts_with("/var/tmp/") && !is_made_again(path))
-                    .then(|| target.arg.text.clone())
+                (!crate::paths::is_temporary(path) && !is_made_again(path)).then(|| target.arg.text.clone())
             }
             _ => None,
         });

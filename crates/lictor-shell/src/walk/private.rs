@@ -6,6 +6,7 @@ use lictor_core::facts::{Access, Effect};
 use super::Walker;
 use super::simple::Context;
 use crate::operand::{Arg, Cwd, Known, Operand};
+use crate::paths::is_at_or_below;
 use crate::reading::ShellEnv;
 
 /// Hidden folders with data that can be recreated.
@@ -16,8 +17,7 @@ const SYSTEM: [&str; 8] =
 
 /// Whether a path is in one of these system trees.
 pub(crate) fn is_private_of_system(path: &str) -> bool {
-    let below =
-        |top: &&str| path.strip_prefix(*top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let below = |top: &&str| is_at_or_below(path, top);
     SYSTEM.iter().any(below) && !crate::words::PUBLIC_FILES.iter().any(below)
 }
 
@@ -112,23 +112,21 @@ pub(crate) fn is_private(outside: &dyn ShellEnv, target: &Operand, tree: bool) -
     if !path.starts_with('/') {
         return false;
     }
-    let below = |path: &str, top: &str| {
-        path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
     let fixed = path.split(['*', '?', '[']).next().unwrap_or_default().trim_end_matches('/');
-    if outside.project_root().is_some_and(|root| below(fixed, &root)) {
+    if outside.project_root().is_some_and(|root| is_at_or_below(fixed, &root)) {
         return false;
     }
-    if SYSTEM.iter().any(|top| below(fixed, top)) {
-        return !crate::words::PUBLIC_FILES.iter().any(|public| below(fixed, public));
+    if SYSTEM.iter().any(|top| is_at_or_below(fixed, top)) {
+        return !crate::words::PUBLIC_FILES.iter().any(|public| is_at_or_below(fixed, public));
     }
     if !tree {
         return false;
     }
     let homes = home.rsplit_once('/').map_or("", |(homes, _)| homes);
     // The home directory of any user, or all of them.
-    let is_home =
-        |top: &str| below(fixed, top) && !fixed.get(top.len() + 1..).unwrap_or_default().contains('/');
+    let is_home = |top: &str| {
+        is_at_or_below(fixed, top) && !fixed.get(top.len() + 1..).unwrap_or_default().contains('/')
+    };
     if fixed.is_empty()
         || fixed == home
         || fixed == homes

@@ -153,8 +153,7 @@ impl Walker<'_> {
     pub(super) fn is_own_text(&self, target: &Operand) -> bool {
         let Some(path) = target.arg.known() else { return false };
         let key = paths::key(&target.cwd, path);
-        let temporary = ["/tmp/", "/var/tmp/"].iter().any(|top| key.starts_with(top));
-        temporary
+        paths::is_temporary(&key)
             && self.state.file(&key).is_some_and(|content| {
                 content.text.is_some()
                     && content.link.is_none()
@@ -166,20 +165,15 @@ impl Walker<'_> {
     /// directory are neither, wherever they are.
     pub(super) fn is_scratch(&self, directory: &Cwd) -> bool {
         let Cwd::Known(path) = directory else { return false };
-        let below =
-            |top: &str| path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        if self.made.trees.iter().any(|tree| below(tree)) {
+        if self.made.trees.iter().any(|tree| paths::is_at_or_below(path, tree)) {
             return true;
         }
         let ours = [self.outside().project_root(), self.outside().variable("HOME")];
-        let holds_ours = ours.iter().flatten().any(|top| {
-            below(top)
-                || top
-                    .strip_prefix(path.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        });
-        let temporary = ["/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/"];
-        temporary.iter().any(|top| path.starts_with(top) && path.len() > top.len()) && !holds_ours
+        let holds_ours = ours
+            .iter()
+            .flatten()
+            .any(|top| paths::is_at_or_below(path, top) || paths::is_at_or_below(top, path));
+        paths::is_temporary(path) && !holds_ours
     }
 }
 

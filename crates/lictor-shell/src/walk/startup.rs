@@ -252,8 +252,7 @@ fn sets_hidden_program(text: &str) -> bool {
 
 /// A place where setups are not installed.
 fn is_hidden_away(path: &str) -> bool {
-    ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|place| path.starts_with(place))
-        || path.contains("/.cache/")
+    crate::paths::is_temporary(path) || path.contains("/.cache/")
 }
 
 /// Whether a program is Lictor's, git or an agent's.

@@ -155,10 +155,7 @@ fn in_temporary_file(context: &Context<'_>) -> bool {
         && context.args.iter().filter_map(Arg::known).find(|word| !word.starts_with('-')).is_some_and(
             |file| {
                 let name = file.rsplit('/').next().unwrap_or(file);
-                file == ":memory:"
-                    || file.starts_with("/tmp/")
-                    || file.starts_with("/var/tmp/")
-                    || is_marked(name)
+                file == ":memory:" || crate::paths::is_temporary(file) || is_marked(name)
             },
         )
 }
