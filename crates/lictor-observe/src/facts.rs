@@ -147,6 +147,29 @@ impl Looker<'_> {
             self.mentioned(facts, &mention);
         }
         self.sends_secrets(facts, from);
+        self.add_recipes(facts, reading.recipes);
+    }
+
+    /// Adds what recipes that were there before do to governing files and to Lictor. The rest is the project's own.
+    fn add_recipes(&self, facts: &mut Facts, recipes: Vec<Effect<Operand>>) {
+        let mut done = Facts::none();
+        for effect in recipes {
+            self.add_effect(&mut done, effect);
+        }
+        let counts = |effect: &Effect<Place>| match effect {
+            Effect::File { access, target, .. } => target.own && !access.is_read_only(),
+            Effect::GuardOff { what, .. } => {
+                matches!(what, GuardOff::LictorCommand | GuardOff::LictorEnvironment | GuardOff::LictorBinary)
+            }
+            _ => false,
+        };
+        // The commands of a recipe are not those of the line.
+        facts.effects.extend(done.effects.into_iter().filter(counts).map(|effect| match effect {
+            Effect::File { access, target, recursive, .. } => {
+                Effect::File { access, target, recursive, by: None }
+            }
+            other => other,
+        }));
     }
 
     /// A file is named and nothing tells what is done with it. That matters where it governs, or is watched.

@@ -79,8 +79,8 @@ pub enum Next {
         /// The code.
         body: Arg,
     },
-    /// Text out of a file that the line wrote for another program to run (`make`, `npm run`, `pytest`). Only what is
-    /// clearly dangerous counts: the rest is the project's own.
+    /// Text out of a file for another program to run (`make`, `npm run`, `pytest`). Only what is clearly dangerous
+    /// counts: the rest is the project's own.
     Recipe {
         /// The text.
         text: String,
@@ -88,6 +88,8 @@ pub enum Next {
         language: Option<&'static str>,
         /// Name of the program that runs it.
         through: String,
+        /// Whether the line wrote the file; otherwise it was there before.
+        written: bool,
     },
     /// A script file is run by an interpreter (`bash ./x.sh`, `python x.py`, `./x.sh`).
     Script {

@@ -112,25 +112,50 @@ fn keep_what_stays(language: &str, body: &str, call: &Call<'_>, report: &mut Rep
     }
 }
 
-/// Modules of the line itself that code imports: they are run with it.
+/// Modules that code imports: they are run with it. Those of the project count where they may name what governs.
 fn imports(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
-    if !call.env.wrote_anything() || !matches!(language, "python" | "javascript" | "typescript") {
-        return;
-    }
+    let language = match language {
+        "python" => "python",
+        "javascript" | "typescript" => "javascript",
+        _ => return,
+    };
     for module in scan(language, body).imports.iter().take(16) {
-        let endings: &[&str] =
-            if language == "python" { &[".py", "/__init__.py"] } else { &["", ".js", ".ts", "/index.js"] };
-        let path = if language == "python" { module.replace('.', "/") } else { module.clone() };
-        let text = endings.iter().find_map(|ending| call.env.written(&format!("{path}{ending}")));
-        let known = |language: &str| ["python", "javascript"].into_iter().find(|known| *known == language);
-        if let (Some(text), Some(language)) = (text, known(language)) {
-            report.next.push(Next::Recipe {
-                text,
-                language: Some(language),
-                through: call.program.to_owned(),
-            });
-        }
+        import(language, module, call, report);
     }
+}
+
+/// Runs one module: of the line itself, or of the project.
+pub(crate) fn import(language: &'static str, module: &str, call: &Call<'_>, report: &mut Report) {
+    let (path, endings): (_, &[&str]) = if language == "python" {
+        (module.replace('.', "/"), &[".py", "/__init__.py", "/__main__.py"])
+    } else {
+        (module.to_owned(), &["", ".js", ".ts", "/index.js"])
+    };
+    let mut found = endings.iter().filter(|_| call.env.wrote_anything());
+    let written = found.find_map(|ending| call.env.written(&format!("{path}{ending}")));
+    let (text, written) = match written {
+        Some(text) => (Some(text), true),
+        // Other names are those of packages, which are installed elsewhere.
+        None if language == "javascript" && !path.starts_with('.') => (None, false),
+        None => {
+            let there = endings.iter().find_map(|ending| call.env.script(&format!("{path}{ending}")));
+            (there.filter(|text| names_what_governs(text)), false)
+        }
+    };
+    if let Some(text) = text {
+        let through = call.program.to_owned();
+        report.next.push(Next::Recipe { text, language: Some(language), through, written });
+    }
+}
+
+/// Whether a text may name a governing file: only then is a module of the project worth reading.
+fn names_what_governs(text: &str) -> bool {
+    let first = |path: &'static str| path.split('/').next().unwrap_or(path);
+    text.contains("lictor")
+        || text.contains("governance.yaml")
+        || lictor_agents::files::governing_files()
+            .filter(|file| file.at == lictor_agents::files::At::Project)
+            .any(|file| text.contains(first(file.path)))
 }
 
 /// Whether code adds something to a start-up file of a shell that runs more than a setup.

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use crate::operand::Cwd;
 
 /// Directories in which everybody may create files, and which are emptied now and then.
@@ -62,6 +64,15 @@ pub(crate) fn clean(path: &str) -> String {
         (true, _) => format!("/{joined}"),
         (false, true) => ".".to_owned(),
         (false, false) => joined,
+    }
+}
+
+/// A path in a directory as it is found from where the line began, when that can be told.
+pub(crate) fn from_start<'a>(directory: &Cwd, path: &'a str) -> Option<Cow<'a, str>> {
+    match directory {
+        Cwd::Known(base) => Some(join(base, path).into()),
+        Cwd::Glob(_) | Cwd::Unknown if !path.starts_with(['/', '~']) => None,
+        Cwd::Start | Cwd::Glob(_) | Cwd::Unknown => Some(path.into()),
     }
 }
 

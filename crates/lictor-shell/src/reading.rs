@@ -11,6 +11,9 @@ pub struct Reading {
     pub effects: Vec<Effect<Operand>>,
     /// What could not be determined.
     pub opaque: Vec<Opaque>,
+    /// Effects of recipes that were there before (makefiles, package scripts). Running those is ordinary, so they
+    /// count only where they change what governs.
+    pub recipes: Vec<Effect<Operand>>,
     /// Words that may name files although no effect is known.
     pub mentions: Vec<Mention>,
     /// A shell refuses part of the text, and that part contains no known program.

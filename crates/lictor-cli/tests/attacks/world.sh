@@ -51,5 +51,32 @@ cat >"$HOME/x/fine.diff" <<'D'
 -fn main() {}
 +fn main() { }
 D
+# Recipes that were there before: what they do to governing files counts, the rest is the project's own.
+mkdir -p recipes/sub recipes/pkg
+cat >recipes/Makefile <<'D'
+DIR := ../.claude
+include more.mk
+all: ; cc x.c
+settings:
+	echo {} > $(DIR)/settings.json
+deep: settings
+approve:
+	lictor approve --all
+clean:
+	rm -rf build ../target
+install:
+	install -m 755 x /usr/local/bin/x
+D
+printf 'gone:\n\trm -rf ../.claude\n' >recipes/more.mk
+cat >recipes/package.json <<'D'
+{"name": "x", "scripts": {"prebuild": "rm -rf ../.claude", "build": "tsc", "test": "cp ~/x/settings.json ../.claude/",
+ "lint": "eslint .", "clean": "rm -rf dist ../node_modules", "prepare": "husky"}}
+D
+printf 'gone:\n  rm -rf ../.claude\nok:\n  cargo build\n' >recipes/justfile
+printf "version: '3'\ntasks:\n  gone:\n    cmds:\n      - rm -rf ../.claude\n  ok:\n    cmds:\n      - go build\n" >recipes/Taskfile.yml
+printf 'import os\nos.system("rm -rf .claude")\n' >recipes/pkg/gone.py
+printf 'import os\nprint(os.listdir(".claude"))\n' >recipes/pkg/fine.py
+printf 'require("fs").rmSync(".claude", {recursive: true})\n' >recipes/pkg/gone.js
+printf 'console.log(1)\n' >recipes/pkg/fine.js
 git add -A >/dev/null 2>&1
 git -c user.name=a -c user.email=a@b.c commit -qm first >/dev/null 2>&1 || true

@@ -51,7 +51,10 @@ pub(super) fn run_body(language: &str, body: &str, looker: &Looker<'_>, facts: &
         }
     }
     let mentions = lictor_shell::programs::strings_in_code(language, body, &call);
-    looker.add(facts, Reading { effects: report.effects, opaque: report.opaque, mentions, refused: false });
+    looker.add(
+        facts,
+        Reading { effects: report.effects, opaque: report.opaque, mentions, ..Reading::default() },
+    );
 }
 
 /// The interpreter of that language without arguments, as if it got the text on its input.

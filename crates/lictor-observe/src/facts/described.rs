@@ -206,10 +206,7 @@ pub(super) fn statement(sql: &str, looker: &Looker<'_>, facts: &mut Facts) {
     let mut report = Report::default();
     lictor_shell::languages::judge("sql", sql, &call, &mut report);
     report.effects.retain(|effect| !matches!(effect, Effect::Code { .. }));
-    looker.add(
-        facts,
-        Reading { effects: report.effects, opaque: report.opaque, mentions: Vec::new(), refused: false },
-    );
+    looker.add(facts, Reading { effects: report.effects, opaque: report.opaque, ..Reading::default() });
 }
 
 /// The texts in a field of the input: `a|b` either, `a.b` a field of the values of `a`.

@@ -241,6 +241,7 @@ pub(crate) fn javascript_runtime(call: &Call<'_>, report: &mut Report) -> bool {
                 (_, Some(path)) if path.prefix().contains(['.', '/']) => {
                     shells::run_script(report, path, Some("javascript"))
                 }
+                (_, Some(_)) if call.program == "bun" => super::recipes::run("npm", call, report),
                 _ => {}
             }
             true

@@ -1,6 +1,7 @@
-//! Files that build tools and test runners run, when the line itself wrote them: `printf 'x:\n\trm …' > Makefile && make x`.
+//! Files that build tools and test runners run: `printf 'x:\n\trm …' > Makefile && make x`.
 //!
-//! Only the requested targets are followed. Files that existed before are the project's own.
+//! Only the requested targets are followed. Files that existed before are the project's own: the shell lines in them
+//! are followed too, but count only where they change what governs; code in them is not followed.
 
 mod just;
 mod make;
@@ -56,17 +57,40 @@ impl Rules {
     }
 }
 
+/// Kinds of files that consist of shell lines.
+const SHELL_LINES: [&str; 4] = ["make", "just", "tasks", "package"];
+/// Longest list of lines that is followed in a file that was there before.
+const MOST_LINES: usize = 64;
+/// Most files that a makefile that was there before is made of.
+const MOST_INCLUDED: usize = 8;
+
+/// A file that is run.
+struct Recipe<'a> {
+    text: String,
+    /// Whether the line wrote it.
+    written: bool,
+    /// The directory that it is run in, when it is not the current one.
+    folder: Option<&'a str>,
+}
+
+/// Options whose value names the file to run.
+const FILE: Grammar = Grammar::anywhere("f", "file= makefile= justfile= taskfile=");
 /// Options whose value names a directory.
 const DIRECTORY: Grammar = Grammar::anywhere("C", "directory= prefix= cwd= dir= working-directory=");
 
-/// Reports what the files that the line wrote do when the call runs them.
+/// Reports what the files do that the call runs.
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    run(call.program, call, report);
+}
+
+/// The same for a program that runs them like another one.
+pub(crate) fn run(like: &str, call: &Call<'_>, report: &mut Report) {
     // A makefile on standard input is read with the words of `make`.
     let input = match call.stdin {
         Stdin::Text(text) if !matches!(call.program, "make" | "gmake" | "bmake") => Some(text),
         _ => None,
     };
-    let Some(entry) = table::find(call.program).filter(|entry| !entry.program.recipes.is_empty()) else {
+    let Some(entry) = table::find(like).filter(|entry| !entry.program.recipes.is_empty()) else {
         return;
     };
     // Settings may be given as words too.
@@ -76,10 +100,13 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             if setting.split_once('=').is_none_or(|(name, _)| name.contains(char::is_whitespace)) {
                 continue;
             }
-            follow("settings", setting, &[], call, report);
+            let recipe = Recipe { text: setting.to_owned(), written: true, folder: None };
+            follow("settings", recipe, &[], call, report);
         }
     }
-    if !call.env.wrote_anything() && input.is_none() {
+    let wrote = call.env.wrote_anything() || input.is_some();
+    let in_shell = |kind: &str| SHELL_LINES.contains(&kind);
+    if !wrote && !entry.program.recipes.iter().any(|recipe| in_shell(&recipe.kind)) {
         return;
     }
     if call.program == "cmake" && call.args.first().and_then(Arg::known) == Some("-E") {
@@ -99,30 +126,71 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         [Some(word), value, attached].into_iter().flatten()
     });
     let named = named.filter(|word| word.len() < 256);
-    let named: Vec<(&str, String)> = named.filter_map(|word| Some((word, written(word)?))).collect();
+    let named: Vec<(&str, String)> =
+        named.filter(|_| wrote).filter_map(|word| Some((word, written(word)?))).collect();
+    let asked_for = FILE.parse(call.args);
+    let asked_for = asked_for.text(&["f", "file", "makefile", "justfile", "taskfile"]);
     let words: Vec<&str> = options.words().collect();
     // A test or a module that stands alone holds no settings.
     let is_code = |word: &str| {
         words.contains(&word) && crate::words::CODE_ENDINGS.iter().any(|end| word.ends_with(end))
     };
     for recipe in entry.program.recipes.iter() {
-        let found = recipe.names.iter().flat_map(|name| match (name.strip_prefix('*'), folder) {
+        let placed = |name: &str| match folder {
+            Some(folder) => format!("{folder}/{name}"),
+            None => name.to_owned(),
+        };
+        let found = recipe.names.iter().filter(|_| wrote).flat_map(|name| match name.strip_prefix('*') {
             // Commands in such a file do not run it again.
-            (Some(_), _) if call.env.runs_through(&[call.program]) => Vec::new(),
-            (Some(ending), _) => call.env.written_like(ending),
-            (None, Some(folder)) => written(&format!("{folder}/{name}")).into_iter().collect(),
-            (None, None) => written(name).into_iter().collect(),
+            Some(_) if call.env.runs_through(&[call.program]) => Vec::new(),
+            Some(ending) => call.env.written_like(ending),
+            None => written(&placed(name)).into_iter().collect(),
         });
         let fits = |word: &str| recipe.kind != "settings" || !is_code(word);
         let named = named.iter().filter(|(word, _)| fits(word)).map(|(_, text)| text.clone());
-        for text in found.chain(named) {
-            follow(&recipe.kind, &text, &words, call, report);
+        let texts: Vec<String> = found.chain(named).collect();
+        if texts.is_empty() && in_shell(&recipe.kind) {
+            let mut names =
+                asked_for.map(&placed).into_iter().chain(recipe.names.iter().map(|name| placed(name)));
+            if let Some(text) = names.find_map(|name| call.env.script(&name)) {
+                let text = if recipe.kind == "make" { with_included(text, &placed, call) } else { text };
+                follow(&recipe.kind, Recipe { text, written: false, folder }, &words, call, report);
+            }
+        }
+        for text in texts {
+            follow(&recipe.kind, Recipe { text, written: true, folder }, &words, call, report);
         }
     }
 }
 
+/// A makefile together with those that it includes by name.
+fn with_included(mut text: String, placed: &impl Fn(&str) -> String, call: &Call<'_>) -> String {
+    let names = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter_map(|line| {
+            let line = line.trim_start_matches(['-', 's']);
+            line.strip_prefix("include ")
+        });
+        lines.flat_map(str::split_whitespace).map(str::to_owned).collect()
+    };
+    let mut open = names(&text);
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        if seen.len() >= MOST_INCLUDED || !seen.insert(name.clone()) {
+            continue;
+        }
+        if let Some(more) = call.env.script(&placed(&name)) {
+            open.extend(names(&more));
+            text.push('\n');
+            text.push_str(&more);
+        }
+    }
+    text
+}
+
 /// Reports what one such file does.
-fn follow(kind: &str, text: &str, words: &[&str], call: &Call<'_>, report: &mut Report) {
+fn follow(kind: &str, recipe: Recipe<'_>, words: &[&str], call: &Call<'_>, report: &mut Report) {
+    let Recipe { text, written, folder } = recipe;
+    let text = text.as_str();
     let lines_of = |rules: &Rules, goals: &[&str]| -> Vec<String> {
         rules.lines(goals).into_iter().map(str::to_owned).collect()
     };
@@ -153,12 +221,19 @@ fn follow(kind: &str, text: &str, words: &[&str], call: &Call<'_>, report: &mut 
                 text: text.to_owned(),
                 language: Some(language),
                 through: call.program.to_owned(),
+                written,
             });
             return;
         }
     };
-    for line in lines {
-        report.next.push(Next::Recipe { text: line, language: None, through: call.program.to_owned() });
+    let most = if written { usize::MAX } else { MOST_LINES };
+    let folder = folder.filter(|folder| !folder.contains('\''));
+    for line in lines.into_iter().take(most) {
+        let text = match folder {
+            Some(folder) => format!("cd '{folder}'\n{line}"),
+            None => line,
+        };
+        report.next.push(Next::Recipe { text, language: None, through: call.program.to_owned(), written });
     }
 }
 

@@ -183,6 +183,7 @@ fn interpret(call: &Call<'_>, report: &mut Report, language: &'static str) {
     in_place(call, report, language, &options);
     if language == "python" {
         if let Some(module) = options.text(&["m"]) {
+            crate::languages::import(language, module, call, report);
             return super::packages::python_module(call, report, module, &options.operands);
         }
         // Everything after `-c code` belongs to the code.

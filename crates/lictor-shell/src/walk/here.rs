@@ -54,10 +54,10 @@ impl ShellEnv for Here<'_> {
     }
 
     fn script(&self, path: &str) -> Option<String> {
-        let key = crate::paths::key(&self.state.directories().now, path);
-        match self.state.file(&key) {
+        let now = &self.state.directories().now;
+        match self.state.file(&crate::paths::key(now, path)) {
             Some(content) => content.text.as_deref().map(str::to_owned),
-            None => self.outside.script(path),
+            None => self.outside.script(&crate::paths::from_start(now, path)?),
         }
     }
 

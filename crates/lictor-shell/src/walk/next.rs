@@ -11,7 +11,7 @@ use super::{Output, Plumbing, Scene, Walker};
 use crate::call::{Next, Report, Stdin};
 use crate::expand::fields::Expanded;
 use crate::languages;
-use crate::operand::{Arg, Cwd, Known, Operand, Taint};
+use crate::operand::{Arg, Known, Operand, Taint};
 use crate::state::{Content, Datum, GAP, Positional, Value, open_gaps};
 
 /// Deepest chain of programs that run programs.
@@ -82,20 +82,44 @@ impl Walker<'_> {
                 self.mention(language, &code, context);
                 self.code_in(language, &code, context)
             }
-            Next::Recipe { text, language, through } => {
-                let (effects, opaque) = (self.reading.effects.len(), self.reading.opaque.len());
-                let scene = Scene { attributable: false, ..context.scene };
-                let output = self.inside(through, false, |this| match language {
-                    Some(language) => this.code_in(language, &text, context),
-                    None => this.text(&text, scene),
-                });
-                self.keep_opaque(opaque, |what| what == OpaqueWhat::Limit);
-                // The line wrote it: a secret that it shows is shown by the line.
-                self.keep_effects(effects, |effect| is_clear_danger(effect) || reads_secret(effect));
-                output
+            Next::Recipe { text, language, through, written } => {
+                self.recipe(&text, language, through, written, context)
             }
             Next::Script { path, language } => self.script(&path, language, context),
         }
+    }
+
+    /// Runs a recipe. Of one that was there before, only what changes governing files counts in the end.
+    fn recipe(
+        &mut self,
+        text: &str,
+        language: Option<&'static str>,
+        through: String,
+        written: bool,
+        context: &Context<'_>,
+    ) -> Output {
+        if !written && self.elsewhere > 0 {
+            return Output::unknown();
+        }
+        let (effects, opaque) = (self.reading.effects.len(), self.reading.opaque.len());
+        let (mentions, refused) = (self.reading.mentions.len(), self.reading.refused);
+        let scene = Scene { attributable: false, ..context.scene };
+        let output = self.inside(through, false, |this| match language {
+            Some(language) => this.code_in(language, text, context),
+            None => this.text(text, scene),
+        });
+        if written {
+            self.keep_opaque(opaque, |what| what == OpaqueWhat::Limit);
+            // The line wrote it: a secret that it shows is shown by the line.
+            self.keep_effects(effects, |effect| is_clear_danger(effect) || reads_secret(effect));
+            return output;
+        }
+        self.keep_opaque(opaque, |_| false);
+        self.reading.mentions.truncate(mentions);
+        self.reading.refused = refused;
+        let done = self.reading.effects.split_off(effects.min(self.reading.effects.len()));
+        self.reading.recipes.extend(done.into_iter().filter(is_clear_danger));
+        Output::unknown()
     }
 
     /// An argument together with its text with gaps, when it is one of the call's own.
@@ -369,11 +393,7 @@ impl Walker<'_> {
 
     /// A path as it is found from where the line began.
     fn found_from_here<'a>(&self, path: &'a str) -> Option<Cow<'a, str>> {
-        match &self.state.directories().now {
-            Cwd::Known(base) => Some(crate::paths::join(base, path).into()),
-            Cwd::Glob(_) | Cwd::Unknown if !path.starts_with(['/', '~']) => None,
-            Cwd::Start | Cwd::Glob(_) | Cwd::Unknown => Some(path.into()),
-        }
+        crate::paths::from_start(&self.state.directories().now, path)
     }
 
     fn run_script(
