@@ -51,6 +51,7 @@ pub(super) const SHORT: &[(&str, &str, How)] = &[
     ("rpcclient", "-U", How::Next),
     ("smbclient", "-U", How::Next),
     ("twine", "-p", How::Next),
+    ("swaks", "-ap", How::Next),
     ("snowsql", "-p", How::Next),
     ("openssl", "-k", How::Next),
     ("curl", "-b", How::Next),
@@ -74,7 +75,7 @@ pub(super) const SHORT: &[(&str, &str, How)] = &[
 ];
 
 /// Programs that take a secret after one of their words, and how many words come between.
-pub(super) const GIVEN: [(&str, &str, usize); 24] = [
+pub(super) const GIVEN: [(&str, &str, usize); 21] = [
     ("vault", "login", 0),
     ("cargo", "login", 0),
     ("heroku", "auth:token", 0),
@@ -84,9 +85,6 @@ pub(super) const GIVEN: [(&str, &str, usize); 24] = [
     ("aws", "aws_secret_access_key", 0),
     ("nmcli", "password", 0),
     ("wpa_passphrase", "wpa_passphrase", 1),
-    ("htpasswd", "-b", 2),
-    ("htpasswd", "-bc", 2),
-    ("htpasswd", "-cb", 2),
     ("ngrok", "authtoken", 0),
     ("snyk", "auth", 0),
     ("wandb", "login", 0),
@@ -112,7 +110,7 @@ pub(super) const PUTS: [(&str, &str); 5] =
     [("vault", "put"), ("vault", "write"), ("vault", "patch"), ("kubectl", "secret"), ("oc", "secret")];
 
 /// Words of a line whose standard input may contain a secret.
-const MENTIONED: [&str; 12] = [
+const MENTIONED: [&str; 14] = [
     "secret",
     "passw",
     "token",
@@ -125,6 +123,8 @@ const MENTIONED: [&str; 12] = [
     "age -p",
     " pw ",
     "SECRET",
+    "kinit",
+    "cryptsetup",
 ];
 
 /// Programs that set a variable to the value after its name.
@@ -140,10 +140,21 @@ const LOG_IN: [&str; 5] = ["docker", "podman", "helm", "oc", "az"];
 pub(super) const PAIRS: [&str; 5] = ["-u", "--user", "--proxy-user", "-U", "--auth"];
 
 /// Long options that take a secret, in addition to those with a secret's name.
-pub(super) const LONG: [&str; 13] = [
+pub(super) const LONG: [&str; 24] = [
     "pass",
     "pw",
     "pwd",
+    "passcode",
+    "pin",
+    "credential",
+    "auth",
+    "app-key",
+    "application-key",
+    "auth-key",
+    "license-key",
+    "master-key",
+    "account-key",
+    "signing-key",
     "passphrase",
     "secret-string",
     "cookie",
@@ -157,7 +168,7 @@ pub(super) const LONG: [&str; 13] = [
 ];
 
 /// Programs and options that read a password from standard input.
-pub(super) const PROMPTED: [&str; 17] = [
+pub(super) const PROMPTED: [&str; 16] = [
     "--password-stdin",
     "sudo -S",
     "chpasswd",
@@ -165,7 +176,6 @@ pub(super) const PROMPTED: [&str; 17] = [
     "passwd --stdin",
     "--with-token",
     "passwd <<<",
-    "kinit <<<",
     "secret put",
     "secret set",
     "secrets set",
@@ -194,8 +204,10 @@ impl Word<'_> {
 
 /// Adds the ranges of secrets on a command line inside `text`.
 pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
-    const NEAR: [&str; 12] =
-        [" -", "login", "set", "put ", "_user", "pass", "uth", "AUTH", "unlock", "obscure", "sql", "config"];
+    const NEAR: [&str; 14] = [
+        " -", "\"-", "'-", "login", "set", "put ", "_user", "pass", "uth", "AUTH", "unlock", "obscure",
+        "sql", "config",
+    ];
     in_sql(text, found);
     if !text.contains([':', '<']) && !NEAR.iter().any(|near| text.contains(near)) {
         return;
@@ -309,7 +321,9 @@ impl<'a> Call<'a> {
             return Some(*between);
         }
         if word.text.starts_with('-') {
-            return None;
+            // `htpasswd -nbB user password`, and `-bc file user password`.
+            let given = self.program == "htpasswd" && !word.text.starts_with("--") && word.text.contains('b');
+            return given.then(|| if word.text.contains('n') { 1 } else { 2 });
         }
         if self.configures && word.text.starts_with("http-basic.") {
             return Some(1);
@@ -409,10 +423,15 @@ fn is_secret_option(name: &str) -> bool {
 /// The longest word that is read as bundled short options.
 const LONGEST_BUNDLE: usize = 5;
 
+/// Whether an option has a long name. Some programs have one dash before them: `-storepass x`, `-pw x`.
+fn is_long(option: &str) -> bool {
+    option.starts_with("--")
+        || option.len() > LONGEST_BUNDLE
+        || matches!(option, "-pw" | "-pwd" | "-pass" | "-ap")
+}
+
 fn takes_next(program: &str, option: &str) -> bool {
-    // `-storepass x`: some programs have one dash before long names.
-    let is_long = option.starts_with("--") || option.len() > LONGEST_BUNDLE;
-    if is_long && (is_secret_option(option) || PAIRS.contains(&option)) {
+    if is_long(option) && (is_secret_option(option) || PAIRS.contains(&option)) {
         return true;
     }
     let short = |(name, letter, how): &(&str, &str, How)| {
@@ -425,7 +444,7 @@ fn takes_next(program: &str, option: &str) -> bool {
 fn value_of(option: &str, program: &str, value: &str) -> Option<usize> {
     let is_pair = PAIRS.contains(&option);
     let whole = SHORT.iter().any(|(name, letter, _)| program.starts_with(name) && *letter == option);
-    let secret_name = option.len() > LONGEST_BUNDLE && !is_pair;
+    let secret_name = is_long(option) && !is_pair;
     match value.find([':', '%', ',']) {
         // Two numbers are a user and a group.
         Some(_) if is_pair && value.bytes().all(|byte| byte == b':' || byte.is_ascii_digit()) => None,
