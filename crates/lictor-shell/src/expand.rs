@@ -5,6 +5,7 @@ pub(crate) mod brace;
 pub(crate) mod fields;
 mod parameter;
 pub(crate) mod pattern;
+mod wildcards;
 
 use crate::ast::{HereBody, Part, Script, Word};
 use crate::expand::brace::Piece;

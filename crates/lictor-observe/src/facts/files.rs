@@ -45,12 +45,13 @@ pub(super) fn read(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
         let starts = if named.is_empty() { vec![looker.cwd] } else { named.clone() };
         for start in starts {
             let place = looker.path(start, Access::Read, true);
-            if !action.payload.contains_key("names") {
+            let prints = !action.payload.contains_key("names");
+            if prints {
                 found(action, looker, facts, &place);
             }
             // All over the project a search is everyday work: the tree is searched, not read out.
             let tree = place.existence == Existence::Directory || named.is_empty();
-            let access = if tree { Access::List } else { Access::Read };
+            let access = if tree && !(prints && place.secret) { Access::List } else { Access::Read };
             looker.add_place(facts, place, access, true, None);
         }
         return;

@@ -1,8 +1,10 @@
 //! Builds the words that an expansion results in.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::wildcards;
 use crate::operand::{Arg, Found, Known, Taint};
 use crate::state::{Datum, GAP};
 
@@ -81,6 +83,11 @@ impl Field {
         self.found = datum.found.clone().filter(|_| only);
     }
 
+    /// The known text at its end.
+    fn last(&self) -> &str {
+        if self.gap { &self.suffix } else { &self.prefix }
+    }
+
     /// Whether it holds this text and nothing else.
     fn is_just(&self, text: &str) -> bool {
         !self.gap && self.prefix == text
@@ -98,7 +105,19 @@ impl Field {
         }
     }
 
-    fn into_expanded(self, written: &str) -> Expanded {
+    /// Brings a pattern into the form that those know who look for what it fits.
+    fn simplify(&mut self) {
+        for part in [&mut self.prefix, &mut self.suffix] {
+            if let Cow::Owned(plain) = wildcards::plain(part) {
+                *part = plain;
+            }
+        }
+    }
+
+    fn into_expanded(mut self, written: &str) -> Expanded {
+        if self.glob {
+            self.simplify();
+        }
         Expanded {
             arg: Arg {
                 value: Self::value(self.prefix, self.suffix, self.gap),
@@ -112,7 +131,10 @@ impl Field {
         }
     }
 
-    fn into_datum(self) -> Datum {
+    fn into_datum(mut self) -> Datum {
+        if self.glob {
+            self.simplify();
+        }
         Datum {
             value: Self::value(self.prefix, self.suffix, self.gap),
             taint: self.taint,
@@ -139,7 +161,9 @@ impl Fields {
 
     /// Unquoted literal text: globs in it are live.
     pub(super) fn literal(&mut self, text: &str) {
-        self.now.glob |= has_glob(text);
+        // An extended group may come in two parts.
+        let opens = text.starts_with('(') && self.now.last().ends_with(['@', '+', '!']);
+        self.now.glob |= opens || has_glob(text);
         self.now.text(text);
     }
 
@@ -250,4 +274,5 @@ impl Fields {
 pub(crate) fn has_glob(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'*' | b'?'))
         || (text.contains('[') && text.contains(']') && text.len() > 2)
+        || text.contains('(') && ["@(", "+(", "!("].iter().any(|group| text.contains(group))
 }

@@ -140,7 +140,7 @@ impl Parser<'_> {
         word.plain = match word.parts.as_slice() {
             [] | [Part::Quoted(_)] => true,
             [Part::Literal(text)] => {
-                !text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{' | b'~'))
+                !text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{' | b'~' | b'('))
             }
             _ => false,
         };
