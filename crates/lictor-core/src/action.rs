@@ -251,6 +251,15 @@ impl Action {
         }
     }
 
+    /// The tier that rules apply: the stated one; otherwise that of a subagent or of a main agent, so that rows of a tier
+    /// cannot be avoided by stating none.
+    #[must_use]
+    pub fn effective_tier(&self) -> Tier {
+        let delegated = self.parent_session.as_ref().is_some_and(|above| !above.is_account());
+        let known = if delegated || self.actor.chain.len() > 1 { Tier::Subagent } else { Tier::Interactive };
+        self.tier.unwrap_or(known)
+    }
+
     /// A shell command.
     #[must_use]
     pub fn bash(command: impl Into<String>) -> Self {

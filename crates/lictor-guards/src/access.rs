@@ -49,10 +49,10 @@ pub struct AccessRow {
 }
 
 impl AccessRow {
-    fn fits(&self, user: Option<&str>, tool: &str, tier: Option<Tier>) -> bool {
+    fn fits(&self, user: Option<&str>, tool: &str, tier: Tier) -> bool {
         self.user.as_deref().is_none_or(|named| Some(named) == user)
             && self.tool.as_deref().is_none_or(|glob| fast_glob::glob_match(glob, tool))
-            && self.tier.is_none_or(|named| Some(named) == tier)
+            && self.tier.is_none_or(|named| named == tier)
     }
 
     /// A person and a tool before a tool before a person before neither; a tier breaks ties.
@@ -85,7 +85,7 @@ impl Access {
         self.config
             .rows
             .iter()
-            .filter(|row| row.fits(user, tool, action.tier))
+            .filter(|row| row.fits(user, tool, action.effective_tier()))
             .filter_map(|row| Some((row, says(row)?)))
             .max_by_key(|(row, _)| row.weight())
     }

@@ -443,7 +443,7 @@ pub(crate) fn action(open: &Open, caller: &Caller, form: ActionForm) -> Result<A
     if !told.is_empty() && told != action.actor.chain {
         return not_yours("chain", &told.join(" → "));
     }
-    action.tier = tier(caller.kind, !action.actor.chain.is_empty(), action.tier);
+    action.tier = Some(tier(caller.kind, !action.actor.chain.is_empty(), action.tier));
     action.actor.tenant = Some(caller.tenant.clone());
     action.actor.user = caller.person().map(str::to_owned);
     if caller.kind == Kind::Person {
@@ -460,14 +460,14 @@ pub(crate) fn action(open: &Open, caller: &Caller, form: ActionForm) -> Result<A
 
 /// The tier of an action: what the caller states, but never above what is known. `Tier` is ordered from the most to the
 /// least trusted.
-fn tier(kind: Kind, delegated: bool, said: Option<Tier>) -> Option<Tier> {
+fn tier(kind: Kind, delegated: bool, said: Option<Tier>) -> Tier {
     let (highest, known) = match (kind, delegated) {
-        (Kind::Person, false) => return said,
+        (Kind::Person, false) => (Tier::Interactive, Tier::Interactive),
         (Kind::Person, true) => (Tier::Subagent, Tier::Subagent),
         // A program is never interactive.
         (Kind::Machine | Kind::Service | Kind::Operator, _) => (Tier::Background, Tier::Api),
     };
-    said.filter(|said| *said >= highest).or(Some(known))
+    said.filter(|said| *said >= highest).unwrap_or(known)
 }
 
 /// The current time.

@@ -107,7 +107,7 @@ impl Object for ActionView<'_> {
             "session_id" => Value::text(&action.session.as_ref()?.id),
             "user" => Value::text(action.actor.user.as_deref()?),
             "tenant" => Value::text(action.actor.tenant.as_deref()?),
-            "tier" => Value::text(action.tier?.as_str()),
+            "tier" => Value::text(action.effective_tier().as_str()),
             _ => return None,
         })
     }

@@ -44,7 +44,7 @@ fn everything_that_is_declared_can_be_read() {
     for source in [
         r#"action.kind == "bash" && action.tool == "" && action.cwd == "/p" && action.agent == "claude-code""#,
         r#"action.task_type == "" && action.session_id == "s1" && action.chain.size() == 0"#,
-        "!has(action.user) && !has(action.tenant)",
+        r#"!has(action.user) && !has(action.tenant) && action.tier == "interactive""#,
         r#"payload.command == "cat .env" && payload.n == 3 && "n" in payload"#,
         r#"facts.files.exists(f, f.secret && f.access == "read" && f.zone == "project" && f.exists)"#,
         r#"facts.files.all(f, f.in_project == ".env" && f.path == "/p/.env" && !f.glob && !f.recursive && !f.own)"#,

@@ -70,7 +70,7 @@ pub(crate) static ROW: Table = Table {
             "tier",
             Shape::Word(&["interactive", "subagent", "background", "api"]),
             "background",
-            "For actions that came about like this.",
+            "For actions of this tier. One that states none is `interactive`, or `subagent` below another agent.",
         ),
         Key::new("decision", DECISIONS, "block", "What they get."),
         Key::new(

@@ -1,5 +1,5 @@
 use lictor_core::event::Judgement;
-use lictor_core::{ActionKind, Limit, Scope, SessionEvent, SessionState, Timestamp, Value};
+use lictor_core::{ActionKind, Limit, Scope, SessionEvent, SessionKey, SessionState, Timestamp, Value};
 use lictor_observe::FakeObserver;
 use serde_json::Map;
 
@@ -53,6 +53,29 @@ fn the_most_specific_row_counts_wherever_it_stands() {
         assert_eq!(value(&config, &night), Value::Block);
         let day = Action { tier: Some(Tier::Interactive), ..call("read_file", "bob") };
         assert_eq!(value(&config, &day), Value::Pass);
+    }
+}
+
+/// The tier of a call that states none follows from its place, so rows of a tier cannot be avoided.
+#[test]
+fn a_call_without_a_tier_has_that_of_its_place() {
+    let main = SessionKey { agent: String::new(), id: "main".to_owned() };
+    let cases = [
+        (Tier::Interactive, call("read_file", "bob"), true),
+        (Tier::Background, call("read_file", "bob"), false),
+        (Tier::Subagent, call("read_file", "bob"), false),
+        (Tier::Subagent, Action { parent_session: Some(main), ..call("read_file", "bob") }, true),
+        (
+            Tier::Interactive,
+            Action { parent_session: Some(SessionKey::account("bob")), ..call("read_file", "bob") },
+            true,
+        ),
+        (Tier::Interactive, Action { tier: Some(Tier::Api), ..call("read_file", "bob") }, false),
+    ];
+    for (tier, action, blocked) in cases {
+        let config =
+            AccessConfig { rows: vec![row("", "", Some(tier), Decision::Block)], ..AccessConfig::default() };
+        assert_eq!(value(&config, &action) == Value::Block, blocked, "{tier:?}: {action:?}");
     }
 }
 

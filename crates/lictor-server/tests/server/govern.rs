@@ -182,8 +182,8 @@ fn nobody_is_taken_for_more_than_they_are() {
         world.ask("POST", "/v1/delegate", token, &json!({"parent": "main", "child": "helper"}));
     }
     let cases = [
-        // A person says how they work.
-        (&bob, "main", None, Value::Null),
+        // A person says how they work; who says nothing is not below anybody.
+        (&bob, "main", None, json!("interactive")),
         (&bob, "main", Some("interactive"), json!("interactive")),
         (&bob, "main", Some("api"), json!("api")),
         // Who was delegated to is a subagent at most.
@@ -205,6 +205,23 @@ fn nobody_is_taken_for_more_than_they_are() {
         let id = world.judge(token, &action)["id"].as_u64().unwrap();
         let record = world.ask("GET", &format!("/v1/records/{id}"), &eve, &json!({}));
         assert_eq!(record["tier"], expected, "{session} {said:?}: {record}");
+    }
+}
+
+#[test]
+fn rows_of_tiers_are_not_avoided_by_naming_none() {
+    let world = World::new();
+    let rows = "[{tier: interactive, decision: block}, {tier: subagent, decision: warn}]";
+    world.tenant(
+        "acme",
+        &json!({}),
+        &format!("{{version: 1, known_tools: {{known: [read_file]}}, access: {rows}}}"),
+    );
+    let bob = world.token("acme", "person", "bob");
+    world.ask("POST", "/v1/delegate", &bob, &json!({"parent": "main", "child": "helper"}));
+    for (session, decision) in [("main", "block"), ("helper", "warn")] {
+        let action = json!({"kind": "tool", "tool": "read_file", "session_id": session});
+        assert_eq!(world.judge(&bob, &action)["decision"], decision, "{session}");
     }
 }
 
