@@ -26,7 +26,8 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, on};
@@ -217,10 +218,12 @@ pub(crate) fn ask(
 
 /// How large a body may be.
 pub(crate) const MOST_BYTES: usize = 8 * 1024 * 1024;
+/// How much of a refusal that a layer wrote is repeated.
+const MOST_SAID: usize = 1024;
 /// How long a request may take.
 const LONGEST: Duration = Duration::from_secs(30);
 /// How long a key may be. A longer one is refused: truncated keys could collide.
-const LONGEST_KEY: usize = 200;
+pub(crate) const LONGEST_KEY: usize = 200;
 
 /// The whole server.
 pub fn router(server: Server) -> Router {
@@ -267,23 +270,8 @@ pub fn router(server: Server) -> Router {
 async fn counted(State(server): State<Server>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let asked = server.log.then(|| (request.method().to_string(), request.uri().path().to_owned()));
-    let mut response = next.run(request).await;
-    // Layers answer some requests themselves, without a body that programs can read.
-    if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        response = Problem::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "too_large",
-            format!("a body has at most {MOST_BYTES} bytes"),
-        )
-        .into_response();
-    } else if response.status() == StatusCode::GATEWAY_TIMEOUT {
-        response = Problem::new(
-            StatusCode::GATEWAY_TIMEOUT,
-            "timeout",
-            "the request took too long; nothing was acknowledged",
-        )
-        .into_response();
-    }
+    let accept = request.headers().get(header::ACCEPT).cloned();
+    let response = readable(accept, next.run(request).await).await;
     let (status, took) = (response.status().as_u16(), begun.elapsed());
     server.metrics.request(status, took);
     if let Some((method, path)) = asked {
@@ -293,6 +281,35 @@ async fn counted(State(server): State<Server>, request: Request, next: Next) -> 
         let _ = writeln!(std::io::stderr(), "{line}");
     }
     response
+}
+
+/// Layers and extractors refuse some requests themselves, without a body that programs can read.
+async fn readable(accept: Option<HeaderValue>, response: Response) -> Response {
+    let status = response.status();
+    let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let told = kind
+        .is_some_and(|kind| kind.starts_with("application/problem+json") || kind.starts_with("text/html"));
+    if told || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let problem = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+        StatusCode::GATEWAY_TIMEOUT => {
+            Problem::new(status, "timeout", "the request took too long; nothing was acknowledged")
+        }
+        _ => {
+            let said = axum::body::to_bytes(response.into_body(), MOST_SAID).await.unwrap_or_default();
+            let said = lictor_core::text::visible_line(&String::from_utf8_lossy(&said));
+            let kind = if status == StatusCode::BAD_REQUEST { "bad_request" } else { "refused" };
+            Problem::new(status, kind, format!("the request cannot be read: {said}"))
+        }
+    };
+    crate::page::refused(&accept.map(|accept| (header::ACCEPT, accept)).into_iter().collect(), problem)
+}
+
+fn too_large() -> Problem {
+    let text = format!("a body has at most {MOST_BYTES} bytes");
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text)
 }
 
 /// The caller, by the token in the header.
@@ -370,12 +387,7 @@ async fn answer(
 ) -> Response {
     let (parts, body) = request.into_parts();
     let Ok(body) = axum::body::to_bytes(body, MOST_BYTES).await else {
-        return Problem::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "too_large",
-            format!("a body has at most {MOST_BYTES} bytes"),
-        )
-        .into_response();
+        return too_large().into_response();
     };
     let Ok(_turn) = server.judging.acquire().await else {
         return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the server is ending")
@@ -383,8 +395,7 @@ async fn answer(
     };
     let work = Arc::clone(&server);
     // Judging is not async: it runs on a blocking thread.
-    let done =
-        tokio::task::spawn_blocking(move || run(&work, (&parts.headers, &parts.uri), path, &body, way));
+    let done = tokio::task::spawn_blocking(move || run(&work, &parts, path, &body, way));
     match done.await {
         Ok(Ok(text)) => problem::written(StatusCode::OK, "application/json", text),
         Ok(Err(problem)) => problem.into_response(),
@@ -397,20 +408,17 @@ async fn answer(
 
 fn run(
     server: &Server,
-    (headers, address): (&HeaderMap, &Uri),
+    parts: &Parts,
     path: HashMap<String, String>,
     body: &Bytes,
     Way { need, query, again, handler }: Way,
 ) -> Result<String, Problem> {
-    let (caller, query) = admit(server, headers, address, need, query)?;
-    let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok());
-    if key.is_some_and(|key| key.chars().count() > LONGEST_KEY) {
-        return Err(Problem::bad(format!("an idempotency key has at most {LONGEST_KEY} characters")));
-    }
-    let Some(key) = key.filter(|_| again != Again::Harmless) else {
+    let (caller, query) = admit(server, &parts.headers, &parts.uri, need, query)?;
+    let Some(key) = idempotency_key(&parts.headers)?.filter(|_| again != Again::Harmless) else {
         return handler.text(&call(server, caller, path, query, body)?);
     };
-    let keyed = Keyed::new(&caller.token, &address.to_string(), key, body, now());
+    let request = format!("{} {}", parts.method, parts.uri);
+    let keyed = Keyed::new(&caller.token, &request, key, body, now());
     let _turn = Turn::take(server, keyed.name())?;
     if let Some(answer) = known(server, &caller, &keyed)? {
         return Ok(answer.to_string());
@@ -418,6 +426,19 @@ fn run(
     let keep = again == Again::Answer;
     let outcome = keyed.carry_out(keep, || handler.tree(&call(server, caller, path, query, body)?));
     Ok(outcome.unwrap_or_else(|| Err(answer_lost()))?.to_string())
+}
+
+/// The idempotency key of a request. One that cannot be used is refused: without it, the request could take effect twice.
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let mut all = headers.get_all("idempotency-key").iter();
+    let Some(first) = all.next() else { return Ok(None) };
+    let usable = |key: &&str| {
+        (1..=LONGEST_KEY).contains(&key.len()) && key.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+    };
+    let key = first.to_str().ok().filter(usable).filter(|_| all.next().is_none());
+    let bad =
+        || Problem::bad(format!("an idempotency key is one header with 1 to {LONGEST_KEY} ASCII characters"));
+    key.map(Some).ok_or_else(bad)
 }
 
 fn answer_lost() -> Problem {
@@ -474,15 +495,7 @@ fn call(
     query: HashMap<String, String>,
     body: &Bytes,
 ) -> Result<Call, Problem> {
-    let body = if body.is_empty() {
-        Value::Object(serde_json::Map::new())
-    } else {
-        lictor_core::strict::from_slice(body)
-            .map_err(|error| Problem::bad(format!("the body is not JSON: {error}")))?
-    };
-    if let Some(why) = body::not_an_object(&body) {
-        return Err(Problem::bad(why));
-    }
+    let body = body::parse(body).map_err(Problem::bad)?;
     let call = Call { server: Arc::clone(server), caller, path, query, body, from: "server" };
     if call.path.contains_key("tenant") {
         crate::registry::name(call.tenant()?)?;

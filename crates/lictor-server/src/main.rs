@@ -64,7 +64,7 @@ struct ServeArgs {
     #[arg(long)]
     behind_proxy: bool,
     /// Requests a second for each token.
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     rate: u32,
     /// Write every request to standard error, as a line of JSON.
     #[arg(long)]
@@ -76,7 +76,7 @@ struct ServeArgs {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
     /// The address under which browsers reach the server, if it is not its own: `https://lictor.example.com`.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = origin)]
     address: Option<String>,
     /// How many milliseconds the head of a request may take, and a connection may be idle.
     #[arg(long, default_value_t = 30_000, hide = true)]
@@ -191,6 +191,15 @@ fn address(text: &str) -> Result<SocketAddr, String> {
         None => text.to_owned(),
     };
     numbers.parse().map_err(|_| "say an address and a port below 65536, as in `127.0.0.1:4747`".to_owned())
+}
+
+/// Where browsers reach the server. The page has the host to itself, so there is no path.
+fn origin(text: &str) -> Result<String, String> {
+    let uri = text.parse::<axum::http::Uri>().ok();
+    let uri = uri.filter(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some());
+    let uri = uri.filter(|uri| uri.path() == "/" && uri.query().is_none());
+    uri.map(|_| text.trim_end_matches('/').to_owned())
+        .ok_or_else(|| "say the scheme and the host, as in `https://lictor.example.com`".to_owned())
 }
 
 fn main() -> ExitCode {

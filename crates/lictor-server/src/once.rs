@@ -63,10 +63,10 @@ thread_local! {
 }
 
 impl Keyed {
-    /// A request of a token, to an address, with a body.
+    /// A request of a token: its method and address, and its body.
     #[must_use]
-    pub fn new(token: &str, address: &str, key: &str, body: &[u8], at: Timestamp) -> Self {
-        let key = Digest::of_parts([token.as_bytes(), address.as_bytes(), key.as_bytes()]);
+    pub fn new(token: &str, request: &str, key: &str, body: &[u8], at: Timestamp) -> Self {
+        let key = Digest::of_parts([token.as_bytes(), request.as_bytes(), key.as_bytes()]);
         Self { key, body: Digest::of(body), at }
     }
 

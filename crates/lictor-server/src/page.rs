@@ -194,8 +194,7 @@ impl Visit {
     pub(crate) fn store(&self) -> Result<Arc<dyn Store>, Problem> {
         match self.query.get("machine").filter(|name| !name.is_empty()) {
             Some(machine) if self.server.tenants.local.is_none() => {
-                let machine = crate::registry::chain_name(machine)?;
-                Ok(self.server.tenants.stores.looking_at_machine(&self.caller.tenant, machine)?)
+                Ok(self.server.tenants.sent_by(&self.caller.tenant, machine)?)
             }
             _ => Ok(Arc::clone(&self.open()?.store)),
         }

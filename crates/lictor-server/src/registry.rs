@@ -249,6 +249,17 @@ impl Registry {
         Ok(found.into_iter().filter_map(|(key, _)| name(key)).collect())
     }
 
+    /// Whether a machine of a tenant has sent records.
+    ///
+    /// # Errors
+    /// When it has not, or the store cannot be read.
+    pub fn machine(&self, tenant: &str, machine: &str) -> Result<(), RegistryError> {
+        let key = format!("machine/{tenant}/{machine}");
+        let found = self.store.view(|view| view.get(Space::Meta, key.as_bytes()))?;
+        let missing = || RegistryError::Missing { what: "machine", name: machine.to_owned() };
+        found.map(drop).ok_or_else(missing)
+    }
+
     /// Remembers that a machine of a tenant sends records.
     ///
     /// # Errors

@@ -182,6 +182,17 @@ impl Tenants {
         }
     }
 
+    /// The record that a machine of the tenant sent.
+    ///
+    /// # Errors
+    /// When the machine has sent none, or the store cannot be used.
+    pub fn sent_by(&self, tenant: &str, machine: &str) -> Result<Arc<dyn Store>, CallError> {
+        let machine = crate::registry::chain_name(machine)?;
+        // A record without entries verifies, so that a misspelt name would look like a sound chain.
+        self.registry.machine(tenant, machine)?;
+        Ok(self.stores.looking_at_machine(tenant, machine)?)
+    }
+
     /// The tenant's runtime with its current policy.
     ///
     /// # Errors

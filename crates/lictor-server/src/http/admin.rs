@@ -2,14 +2,13 @@
 
 use std::sync::PoisonError;
 
-use axum::Json;
+use axum::body::Bytes;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use lictor_core::Digest;
 use serde::{Deserialize, Deserializer};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::entrance::unasked;
 use super::{Answer, Call, Problem, Server, problem};
@@ -167,12 +166,8 @@ pub(crate) fn become_operator(server: &Server, code: &str, owner: &str) -> Resul
 }
 
 /// Makes the first operator, once.
-pub(super) async fn setup(
-    State(server): State<Server>,
-    address: Uri,
-    body: Result<Json<Value>, JsonRejection>,
-) -> Response {
-    let Setup { code, owner } = match unasked(&address, body) {
+pub(super) async fn setup(State(server): State<Server>, address: Uri, body: Bytes) -> Response {
+    let Setup { code, owner } = match unasked(&address, &body) {
         Ok(read) => read,
         Err(problem) => return problem.into_response(),
     };

@@ -3,7 +3,21 @@
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
-use serde_json::{Error, Value};
+use serde_json::{Error, Map, Value};
+
+/// The object in a body; one without fields when there is no body. A key that stands twice is refused: readers do not
+/// agree on which one counts.
+pub(super) fn parse(body: &[u8]) -> Result<Value, String> {
+    let body = if body.is_empty() {
+        Value::Object(Map::new())
+    } else {
+        lictor_core::strict::from_slice(body).map_err(|error| format!("the body is not JSON: {error}"))?
+    };
+    match not_an_object(&body) {
+        Some(why) => Err(why),
+        None => Ok(body),
+    }
+}
 
 /// The body in the form that an endpoint takes, or what is wrong with it and where.
 pub(super) fn read<T: DeserializeOwned>(body: &Value) -> Result<T, String> {
@@ -17,7 +31,7 @@ pub(super) fn read<T: DeserializeOwned>(body: &Value) -> Result<T, String> {
 }
 
 /// The error for a body that is not an object.
-pub(super) fn not_an_object(body: &Value) -> Option<String> {
+fn not_an_object(body: &Value) -> Option<String> {
     let is = match body {
         Value::Object(_) => return None,
         Value::Array(_) => "a list",

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::Json;
-use axum::extract::rejection::JsonRejection;
+use axum::body::Bytes;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use lictor_core::text::visible_line;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Problem, Server, parse_query, problem};
 use crate::identity::Kind;
@@ -59,13 +58,9 @@ pub(super) struct SignIn {
 }
 
 /// The body of a request without a token. Such addresses take no parameters.
-pub(super) fn unasked<T: DeserializeOwned>(
-    address: &Uri,
-    body: Result<Json<Value>, JsonRejection>,
-) -> Result<T, Problem> {
+pub(super) fn unasked<T: DeserializeOwned>(address: &Uri, body: &Bytes) -> Result<T, Problem> {
     super::query::asked(address.query().unwrap_or_default(), &[])?;
-    let Json(body) = body.map_err(|error| Problem::bad(format!("the body is not JSON: {error}")))?;
-    super::body::read(&body).map_err(Problem::bad)
+    super::body::read(&super::body::parse(body).map_err(Problem::bad)?).map_err(Problem::bad)
 }
 
 /// A token for a while, for a person with a password.
@@ -105,12 +100,8 @@ fn let_in(server: &Server, tenant: &str, person: &Person) -> Result<(String, Tok
     Ok(server.tenants.registry.mint(tenant, Kind::Person, &person.uid, until, &person.uid, at)?)
 }
 
-pub(super) async fn sign_in(
-    State(server): State<Server>,
-    address: Uri,
-    body: Result<Json<Value>, JsonRejection>,
-) -> Response {
-    let SignIn { tenant, uid, password } = match unasked(&address, body) {
+pub(super) async fn sign_in(State(server): State<Server>, address: Uri, body: Bytes) -> Response {
+    let SignIn { tenant, uid, password } = match unasked(&address, &body) {
         Ok(read) => read,
         Err(problem) => return problem.into_response(),
     };

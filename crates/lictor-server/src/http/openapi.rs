@@ -131,7 +131,8 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     });
     let in_query = endpoint.query.iter().copied().flatten().map(parameter);
     let key = (endpoint.method != Method::GET).then(
-        || json!({"name": "Idempotency-Key", "in": "header", "schema": {"type": "string", "maxLength": 200}}),
+        // Spaces around a header are not part of it.
+        || json!({"name": "Idempotency-Key", "in": "header", "schema": {"type": "string", "minLength": 1, "maxLength": super::LONGEST_KEY, "pattern": "^[!-~]([ -~]*[!-~])?$"}}),
     );
     in_path.chain(in_query).chain(key).collect()
 }

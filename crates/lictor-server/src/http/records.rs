@@ -32,10 +32,7 @@ pub(super) fn store_of(
     query: &HashMap<String, String>,
 ) -> Result<Arc<dyn Store>, Problem> {
     match query.get("machine") {
-        Some(machine) => {
-            let machine = crate::registry::chain_name(machine)?;
-            Ok(server.tenants.stores.looking_at_machine(&caller.tenant, machine)?)
-        }
+        Some(machine) => Ok(server.tenants.sent_by(&caller.tenant, machine)?),
         None => Ok(Arc::clone(&server.tenants.open(&caller.tenant)?.store)),
     }
 }

@@ -151,17 +151,39 @@ fn policies_have_versions_and_hold_from_the_next_call_on() {
     assert_eq!(all["policies"].as_array().unwrap().len(), 3);
 }
 
+/// Without its key, a request that is sent again would take effect twice.
 #[test]
-fn a_key_that_is_too_long_is_refused_and_not_cut_off() {
+fn a_key_that_cannot_be_used_is_refused_and_not_passed_over() {
     let world = World::new();
     world.tenant("acme", &json!({}), POLICY);
     let ada = world.token("acme", "person", "ada");
     let body = json!({"action": tool("read_file")}).to_string();
-    for (length, status) in [(200, 200), (201, 400)] {
-        let key = "k".repeat(length);
-        let reply = send(&world.url, "POST", "/v1/evaluate", &ada, Some(&body), &[("idempotency-key", &key)]);
-        assert_eq!(reply.status, status, "{}", reply.body);
+    let (longest, longer) = ("k".repeat(200), "k".repeat(201));
+    let usable: [&[&str]; 2] = [&[&longest], &["two words"]];
+    let useless: [&[&str]; 6] =
+        [&[&longer], &[""], &["schlüssel"], &["a\tb"], &["one", "two"], &["one", "one"]];
+    let cases = usable.iter().map(|keys| (keys, 200)).chain(useless.iter().map(|keys| (keys, 400)));
+    for (keys, status) in cases {
+        let headers: Vec<_> = keys.iter().map(|key| ("idempotency-key", *key)).collect();
+        let reply = send(&world.url, "POST", "/v1/evaluate", &ada, Some(&body), &headers);
+        assert_eq!(reply.status, status, "{keys:?}: {}", reply.body);
     }
+    let records = world.ask("GET", "/v1/records?kind=evaluated", &ada, &json!({}));
+    assert_eq!(records["records"].as_array().unwrap().len(), usable.len(), "{records}");
+}
+
+#[test]
+fn a_key_belongs_to_the_method_as_well() {
+    let world = World::new();
+    let (op, body) = (&world.operator, json!({"away": "pass"}).to_string());
+    world.ask("PUT", "/v1/tenants/acme", op, &json!({"name": "Acme", "away": "block"}));
+    let names = ["PATCH", "PUT"].map(|method| {
+        let reply =
+            send(&world.url, method, "/v1/tenants/acme", op, Some(&body), &[("idempotency-key", "one")]);
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        reply.body["settings"]["name"].clone()
+    });
+    assert_eq!(names, [json!("Acme"), json!("")], "what PUT does not name is emptied");
 }
 
 #[test]

@@ -195,6 +195,24 @@ fn a_machine_cannot_rewrite_what_it_sent() {
     assert_eq!(send(json!([far])).status, 409);
 }
 
+/// A record without entries is sound: a name that was misspelt must not look like a machine that is.
+#[test]
+fn nothing_is_said_of_a_machine_that_sent_nothing() {
+    let (world, bob) = world(&json!({}));
+    let eve = world.token("acme", "person", "eve");
+    let empty = json!({"records": []});
+    assert_eq!(world.send("POST", "/v1/machines/box/records", &bob, Some(&empty)).status, 200);
+    for (machine, status) in [("bob.box", 200), ("bob.bx", 404)] {
+        for path in ["verify", "records", "records/export", "records/1"] {
+            let reply = world.send("GET", &format!("/v1/{path}?machine={machine}"), &eve, None);
+            let expected = if path == "records/1" { 404 } else { status };
+            assert_eq!(reply.status, expected, "{path} {machine}: {}", reply.body);
+        }
+    }
+    let reply = world.send("GET", "/v1/records/stream?machine=bob.bx", &eve, None);
+    assert_eq!(reply.body["detail"], "there is no machine `bob.bx`");
+}
+
 #[test]
 fn what_was_fetched_with_one_token_does_not_count_for_another() {
     let (mut world, bob) = world(&json!({"away": "last_good"}));

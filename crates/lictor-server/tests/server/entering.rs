@@ -248,6 +248,14 @@ fn a_wrong_command_line_ends_as_that_of_lictor_does() {
         assert_eq!(code, Some(64), "{said}");
         assert!(said.contains(address) && said.contains("127.0.0.1:4747"), "{said}");
     }
+    for address in
+        ["foo", "lictor.example.com", "ftp://example.com", "https://", "https://example.com/lictor"]
+    {
+        let (code, said) = ended(&["serve", "--address", address]);
+        assert_eq!(code, Some(64), "{address}: {said}");
+        assert!(said.contains("https://lictor.example.com"), "{said}");
+    }
+    assert_eq!(ended(&["serve", "--rate", "0"]).0, Some(64), "nothing would be answered");
     assert_eq!(ended(&["serve", "--nonsense"]).0, Some(64));
     assert_eq!(ended(&["nonsense"]).0, Some(64));
     assert_eq!(Command::new(PROGRAM).arg("--version").output().unwrap().status.code(), Some(0));

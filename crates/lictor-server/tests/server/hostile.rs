@@ -130,6 +130,41 @@ fn nothing_that_is_sent_is_a_fault_of_the_server() {
     assert_eq!(world.send("GET", "/readyz", "", None).body, Value::String("ready\n".to_owned()));
 }
 
+#[test]
+fn addresses_that_cannot_be_read_are_refused_in_a_form_for_programs_and_for_people() {
+    let world = World::new();
+    world.tenant("red", &json!({}), POLICY);
+    let token = world.token("red", "person", "ada");
+    let document = world.send("GET", "/openapi.json", "", None).body;
+    let mut tried = 0;
+    let own = [("/oidc/{tenant}/start", json!({"get": {}})), ("/approvals/{id}", json!({"get": {}}))];
+    let documented = document["paths"].as_object().unwrap().iter().map(|(path, all)| (path.as_str(), all));
+    for (path, methods) in documented.chain(own.iter().map(|(path, all)| (*path, all))) {
+        let unreadable: Vec<&str> =
+            path.split('/').map(|part| if part.starts_with('{') { "%ff" } else { part }).collect();
+        let unreadable = unreadable.join("/");
+        if unreadable == path {
+            continue;
+        }
+        for method in methods.as_object().unwrap().keys().map(|method| method.to_uppercase()) {
+            tried += 1;
+            for (accept, kind) in
+                [("*/*", "application/problem+json"), ("text/html", "text/html; charset=utf-8")]
+            {
+                let headers = [("accept", accept)];
+                let reply = send(&world.url, &method, &unreadable, &token, None, &headers);
+                assert_eq!(
+                    (reply.status, reply.kind.as_str()),
+                    (400, kind),
+                    "{method} {path}: {}",
+                    reply.body
+                );
+            }
+        }
+    }
+    assert!(tried > 15, "{tried}");
+}
+
 /// The first line of the answer to these bytes.
 fn raw(world: &World, request: &str) -> String {
     let mut stream = TcpStream::connect(world.url.trim_start_matches("http://")).unwrap();

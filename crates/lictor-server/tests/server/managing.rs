@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{POLICY, World, tool};
+use crate::world::{POLICY, World, send, tool};
 
 /// Every address of the document that needs a token, with the names of its parameters.
 fn documented(world: &World) -> Vec<(String, String, Vec<String>)> {
@@ -64,7 +64,18 @@ fn parameters_that_an_address_does_not_know_are_refused_by_name() {
         assert_eq!(refused.body["detail"], "unknown parameter `colour`", "{path}");
         let list = world.send("POST", path, "", Some(&json!(["a", "b", "c"])));
         assert_eq!(list.status, 400, "{path}: {}", list.body);
+        let twice = "{\"code\": \"a\", \"code\": \"b\", \"owner\": \"op\"}";
+        let twice = send(&world.url, "POST", path, "", Some(twice), &[]);
+        let said = twice.body["detail"].as_str().unwrap();
+        assert!(twice.status == 400 && said.contains("`code` is there twice"), "{path}: {said}");
     }
+    // A filter that is read in part would look for something else.
+    for query in ["text=100%", "text=%zz", "text=%f", "text=%+1", "text=%ff", "te%zzxt=1"] {
+        let refused = world.send("GET", &format!("/v1/records?{query}"), op, None);
+        assert_eq!(refused.status, 400, "{query}: {}", refused.body);
+        assert!(refused.body["fix"].as_str().unwrap().contains("`%25`"), "{query}: {}", refused.body);
+    }
+    world.ask("GET", "/v1/records?text=100%25+%C3%BC", op, &json!({}));
     // What is hostile in a name is shown, not obeyed.
     let hostile = world.send("GET", "/v1/records?%1b%5b31m%0a=1", op, None);
     let said = hostile.body["detail"].as_str().unwrap();
@@ -81,7 +92,7 @@ fn a_stream_begins_where_it_is_told_or_not_at_all() {
         assert_eq!(refused.status, 400, "{since}: {}", refused.body);
         let headers = [("last-event-id", since)];
         if !since.is_empty() {
-            let refused = crate::world::send(&world.url, "GET", "/v1/records/stream", &eve, None, &headers);
+            let refused = send(&world.url, "GET", "/v1/records/stream", &eve, None, &headers);
             assert_eq!(refused.status, 400, "{since}: {}", refused.body);
         }
     }
