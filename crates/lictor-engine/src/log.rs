@@ -6,7 +6,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use lictor_core::history::History;
-use lictor_core::{Action, Approval, Evaluation, Facts, Grant, SessionEvent, SessionKey, SessionState};
+use lictor_core::{
+    Action, ActionKind, Actor, Approval, Evaluation, Facts, Grant, SessionEvent, SessionKey, SessionState,
+    Tier,
+};
 use lictor_store::Record;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -108,6 +111,34 @@ pub(crate) struct Answer<'a> {
 pub struct Happening<'a> {
     /// The session event.
     pub event: Cow<'a, SessionEvent>,
+}
+
+/// A [`Happening`] with whose action it was about. Written where a person or a tenant is known, so that an outcome is
+/// found by them as its judgement is.
+#[derive(Serialize)]
+pub(crate) struct Attributed<'a> {
+    event: &'a SessionEvent,
+    action: Attribution<'a>,
+}
+
+/// Of an [`Action`]: everything but its input.
+#[derive(Serialize)]
+struct Attribution<'a> {
+    kind: &'a ActionKind,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    tool: &'a str,
+    actor: &'a Actor,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tier: Option<Tier>,
+}
+
+impl<'a> Attributed<'a> {
+    /// Nothing if the action is for nobody.
+    pub(crate) fn of(event: &'a SessionEvent, action: &'a Action) -> Option<Self> {
+        let Action { kind, tool, actor, tier, .. } = action;
+        let known = actor.user.is_some() || actor.tenant.is_some();
+        known.then_some(Self { event, action: Attribution { kind, tool, actor, tier: *tier } })
+    }
 }
 
 /// Body of the records about approvals and grants.

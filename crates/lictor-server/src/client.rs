@@ -301,11 +301,14 @@ impl Client {
     }
 }
 
-/// The error of a server's refusal.
+/// The error of a server's refusal. Parameters that do not fit are the same error with and without a server.
 fn refusal(problem: &Value) -> RpcError {
     let said = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let kind = said("type").trim_start_matches("urn:lictor:").to_owned();
-    RpcError::Server { kind, message: said("detail"), fix: said("fix") }
+    match kind.as_str() {
+        "bad_request" | "invalid_params" => RpcError::Params(said("detail")),
+        _ => RpcError::Server { kind, message: said("detail"), fix: said("fix") },
+    }
 }
 
 /// A name that stays.

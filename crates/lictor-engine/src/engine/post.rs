@@ -15,7 +15,8 @@ use lictor_store::{Durability, Space, StoreError, StoreExt, Transaction};
 
 use super::record::{Journal, taken_from};
 use super::{PolicyEngine, Rules, edits, sessions, sessions::Lineage};
-use crate::{approvals, log::kind};
+use crate::approvals;
+use crate::log::{Attributed, kind};
 
 impl PolicyEngine {
     /// Records the outcome of an action and how it relates to the decision about it. Never changes a past
@@ -96,7 +97,10 @@ impl PolicyEngine {
                 notes,
             });
             let mut journal = Journal::new(tx, action.session.as_ref(), now, redactor);
-            journal.happening(kind::HAPPENED, &event)?;
+            match Attributed::of(&event, action) {
+                Some(attributed) => journal.append(kind::HAPPENED, &attributed)?,
+                None => journal.happening(kind::HAPPENED, &event)?,
+            };
             let request =
                 Request { action: digest, session: action.session.clone(), policy: self.rules.policy };
             answered_elsewhere(journal.tx, &request)?;

@@ -258,11 +258,20 @@ fn judgement_and_outcome_share_an_id() {
     let posted =
         world.ask("POST", "/v1/post", &bob, &json!({"action": action, "outcome": {"success": true}}));
     assert_eq!(posted["standing"], "governed", "{posted}");
-    let records = world.ask("GET", "/v1/records", &eve, &json!({}));
-    let same =
-        records["records"].as_array().unwrap().iter().filter(|record| record["correlation_id"] == json!(id));
-    let kinds: Vec<&str> = same.map(|record| record["kind"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["evaluated", "happened"]);
+    // An outcome is found by whose action it was, as the judgement is.
+    for filter in ["", "?user=bob&tool=read_file"] {
+        let records = world.ask("GET", &format!("/v1/records{filter}"), &eve, &json!({}));
+        let records = records["records"].as_array().unwrap().iter();
+        let same: Vec<_> = records.filter(|record| record["correlation_id"] == json!(id)).collect();
+        let kinds: Vec<&str> = same.iter().map(|record| record["kind"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["evaluated", "happened"], "{filter}");
+        for record in same {
+            let whose =
+                ["tenant", "user", "email", "tier", "tool", "action_kind"].map(|field| &record[field]);
+            let known = ["acme", "bob", "bob@example.com", "interactive", "read_file", "tool"];
+            assert_eq!(whose, known, "{record}");
+        }
+    }
 }
 
 #[test]

@@ -259,6 +259,8 @@ fn any_program_is_governed_by_a_server_through_rpc() {
     assert_eq!(result(2)["standing"], "governed", "{answers:?}");
     assert_eq!(result(3)["decision"], "block", "bob has no such scope: {answers:?}");
     assert!(answers[4]["error"]["message"].as_str().unwrap().contains("comand"), "{answers:?}");
+    let (code, kind) = (&answers[4]["error"]["code"], &answers[4]["error"]["data"]["kind"]);
+    assert_eq!((code, kind), (&json!(-32_602), &json!("invalid_params")), "as without a server: {answers:?}");
     assert_eq!(result(6)["outcome"], "complete", "{answers:?}");
     assert_eq!(result(7)["state"]["action_count"], 2, "{answers:?}");
     assert_eq!(
