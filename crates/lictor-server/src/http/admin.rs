@@ -23,20 +23,23 @@ pub(super) fn put_tenant(call: &Call) -> Answer {
     Ok(json!({"tenant": call.part("tenant"), "settings": tenant}))
 }
 
-/// Settings of a tenant to change.
+/// Settings of a tenant to change. An absent one stays; null is a value only where a setting can be removed.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Settings {
+    #[serde(default, deserialize_with = "named")]
     name: Option<String>,
+    #[serde(default, deserialize_with = "named")]
     away: Option<Away>,
+    #[serde(default, deserialize_with = "named")]
     max_age: Option<u64>,
     /// Absent leaves the provider, null removes it.
     #[serde(default, deserialize_with = "named")]
     oidc: Option<Option<Oidc>>,
 }
 
-fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(value: D) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(value).map(Some)
+fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(value: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(value).map(Some)
 }
 
 pub(super) fn patch_tenant(call: &Call) -> Answer {

@@ -147,6 +147,17 @@ fn takes_anything(schema: &Value) -> bool {
     !said || (kind(schema) == "object" && schema["additionalProperties"] != json!(false))
 }
 
+/// Whether null fits.
+fn takes_null(document: &Value, schema: &Value) -> bool {
+    let schema = resolved(document, schema);
+    let named = |word: &str| {
+        schema["type"] == word || schema["type"].as_array().is_some_and(|all| all.contains(&json!(word)))
+    };
+    let listed = schema["enum"].as_array().is_some_and(|all| all.contains(&Value::Null));
+    let said = ["type", "anyOf", "enum", "const"].iter().any(|word| schema.get(word).is_some());
+    !said || named("null") || listed || options(schema).iter().any(|option| takes_null(document, option))
+}
+
 /// What is wrong between a schema and the type that is read: fields of one that the other does not have, fields that only
 /// one of them needs, and values that only one of them takes.
 fn differences(document: &Value, taken: Taken) -> Vec<String> {
@@ -194,6 +205,12 @@ fn differences(document: &Value, taken: Taken) -> Vec<String> {
                 let odd = changed(&|fields| drop(fields.insert(field.clone(), json!({"zzz": [1]}))));
                 if odd.is_ok() && !takes_anything(part) {
                     wrong.push(format!("{name}{at}/{field}: the type takes anything"));
+                }
+                let null = changed(&|fields| drop(fields.insert(field.clone(), Value::Null)));
+                if null.is_ok() != takes_null(document, part) {
+                    wrong.push(format!(
+                        "{name}{at}/{field}: null is taken by one, not by the other: {null:?}"
+                    ));
                 }
             }
         }
