@@ -8,3 +8,10 @@ def failed(what: str) -> None:
     import logging
 
     logging.getLogger("lictor").exception(what)
+
+
+def failed_with(what: str, error: BaseException) -> None:
+    """Logs an exception that the bridge caught."""
+    import logging
+
+    logging.getLogger("lictor").error(what, exc_info=error)

@@ -29,9 +29,9 @@ _KINDS = {kind.value: kind for kind in ActionKind}
 
 # Tools by their usual names, with the argument that has to be text for the name to be believed.
 _TOOLS = {
-    **dict.fromkeys(["bash", "shell", "run_command", "execute_command", "terminal"], (ActionKind.BASH, "command")),
-    **dict.fromkeys(["read", "read_file", "view_file"], (ActionKind.READ, "path")),
-    **dict.fromkeys(["write", "write_file", "create_file", "edit", "edit_file", "multiedit"], (ActionKind.WRITE, "path")),
+    **dict.fromkeys(["bash", "shell", "exec", "run_command", "execute_command", "terminal"], (ActionKind.BASH, "command")),
+    **dict.fromkeys(["read", "read_file", "readfile", "view_file"], (ActionKind.READ, "path")),
+    **dict.fromkeys(["write", "write_file", "writefile", "create_file", "edit", "edit_file", "multiedit"], (ActionKind.WRITE, "path")),
     **dict.fromkeys(["fetch", "web_fetch", "webfetch", "fetch_url"], (ActionKind.FETCH, "url")),
 }
 

@@ -31,6 +31,11 @@ impl RawAction {
         tool_use_id: Option<String>,
         cwd: String,
     ) -> PyResult<Self> {
+        // Guards know kinds by name: an action of a kind that is only misspelt would pass all of them.
+        if let Some(near) = lictor::forms::near_kind(kind) {
+            let reason = format!("`{kind}` is not a kind of action; did you mean `{near}`?");
+            return Err(errors::told(Class::Action, &reason, &format!("write `{near}`"), "kind", Vec::new()));
+        }
         let session = |id: String| SessionKey { agent: agent.clone(), id };
         let mut action = Action::new(ActionKind::from_name(kind), json::object(payload, "payload")?);
         action.session = session_id.map(session);

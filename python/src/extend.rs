@@ -7,8 +7,7 @@ use lictor::completion::{Checked, CommandCheck, Found, Ran, Situation, Surveyor}
 use lictor::feedback::{Consulted, Feedback, Provider, Trigger};
 use lictor::level::Level;
 use lictor::{
-    Builder, Checker, CompletionContext, Digest, FeedbackContext, FeedbackProvider, SessionState,
-    Probe,
+    Builder, Checker, CompletionContext, Digest, FeedbackContext, FeedbackProvider, Probe, SessionState,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -74,7 +73,7 @@ impl FeedbackProvider for PyProvider {
         match asked {
             Some(Ok(run)) => run,
             Some(Err(error)) => {
-                frame::interrupts(&error);
+                self.failed(error);
                 false
             }
             None => false,
@@ -86,11 +85,20 @@ impl FeedbackProvider for PyProvider {
             let said = self.provide.bind(py).call1((feedback_context(py, context)?,))?;
             if said.is_none() { Ok(None) } else { json::read(json::value(&said)?).map(Some) }
         });
-        said.unwrap_or_else(|| Ok(None)).map_err(|error| {
-            frame::interrupts(&error);
-            guard::said(error)
-        })
+        said.unwrap_or_else(|| Ok(None)).map_err(|error| self.failed(error))
     }
+}
+
+impl PyProvider {
+    fn failed(&self, error: PyErr) -> String {
+        failed(&format!("the feedback provider `{}`", self.name), error)
+    }
+}
+
+/// What went wrong, in words. An interruption is raised again when the outcome is on record.
+fn failed(what: &str, error: PyErr) -> String {
+    frame::interrupts(&error);
+    guard::logged(what, error)
 }
 
 fn feedback_context<'py>(py: Python<'py>, context: &FeedbackContext<'_>) -> PyResult<Bound<'py, PyDict>> {
@@ -144,10 +152,9 @@ impl Checker for PyChecker {
             })
         });
         match checked {
-            Some(checked) => checked.map_err(|error| {
-                frame::interrupts(&error);
-                guard::said(error)
-            }),
+            Some(checked) => {
+                checked.map_err(|error| failed(&format!("the completion check `{}`", self.name), error))
+            }
             None => Err("the interpreter is ending".to_owned()),
         }
     }

@@ -57,7 +57,9 @@ impl Guard for PyGuard {
         });
         match called {
             Some(Ok(verdict)) => verdict,
-            Some(Err(error)) => Verdict::error(fault(error, frame), OPERATOR),
+            Some(Err(error)) => {
+                Verdict::error(fault(&format!("the guard `{}`", self.name), error, frame), OPERATOR)
+            }
             None => Verdict::error(ENDING, OPERATOR),
         }
     }
@@ -98,12 +100,21 @@ pub(crate) fn condition(
         let seen = make_context.bind(py).call1((&raw, &action))?;
         let answer = check.bind(py).call1((action, seen));
         raw.get().end();
-        answer?.is_truthy()
+        truth(&answer?)
     });
     match asked {
-        Some(answer) => answer.map_err(|error| fault(error, frame)),
+        Some(answer) => answer.map_err(|error| fault("a condition", error, frame)),
         None => Err(ENDING.to_owned()),
     }
+}
+
+/// Whether a value counts as true. One that has to be awaited first always would.
+pub(crate) fn truth(answer: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if answer.hasattr(intern!(answer.py(), "__await__"))? {
+        let said = "what was returned has to be awaited; write the function with `async def`";
+        return Err(PyTypeError::new_err(said));
+    }
+    answer.is_truthy()
 }
 
 /// Asks a policy's Python callback with the call as plain data.
@@ -141,7 +152,7 @@ pub(crate) fn callback(callback: &Py<PyAny>, call: &Call<'_>) -> Result<Callback
         Ok(CallbackResult { passed, message, decision, fix: text("fix")?, remarks, evidence })
     });
     match asked {
-        Some(answer) => answer.map_err(|error| fault(error, frame)),
+        Some(answer) => answer.map_err(|error| fault("the callback of a policy", error, frame)),
         None => Err(ENDING.to_owned()),
     }
 }
@@ -186,14 +197,28 @@ pub(crate) fn verdict(given: &Bound<'_, PyAny>) -> PyResult<Verdict> {
 
 /// What went wrong, for the operator. What is no ordinary exception ends the program, so it is raised again after the
 /// evaluation.
-pub(crate) fn fault(error: PyErr, frame: &Frame) -> String {
-    if let Some(error) = frame::ending(&error) {
-        frame.interrupted(error);
+pub(crate) fn fault(what: &str, error: PyErr, frame: &Frame) -> String {
+    match frame::ending(&error) {
+        Some(ending) => {
+            frame.interrupted(ending);
+            said(error)
+        }
+        None => logged(what, error),
     }
+}
+
+/// An exception in words, which the program's log gets with its traceback.
+pub(crate) fn logged(what: &str, error: PyErr) -> String {
+    Python::try_attach(|py| {
+        let log = py.import("lictor._faults").and_then(|faults| faults.getattr("failed_with"));
+        // A log that fails itself changes nothing: the words are in the record.
+        let given = error.clone_ref(py).into_value(py);
+        drop(log.and_then(|log| log.call1((format!("{what} failed"), given))));
+    });
     said(error)
 }
 
 /// An exception in words.
-pub(crate) fn said(error: PyErr) -> String {
+fn said(error: PyErr) -> String {
     Python::try_attach(|_| error.to_string()).unwrap_or_else(|| ENDING.to_owned())
 }

@@ -193,7 +193,7 @@ fn answers(
         Some(Ok(answers)) => answers,
         Some(Err(error)) => {
             if let Some(frame) = frame {
-                guard::fault(error, frame);
+                guard::fault("`on_policy`", error, frame);
             }
             Vec::new()
         }

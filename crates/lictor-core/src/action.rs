@@ -326,8 +326,8 @@ impl Action {
             ActionKind::Bash => &["command"],
             ActionKind::ExecuteCode => &["code"],
             ActionKind::Fetch => &["url", "query"],
-            ActionKind::Read if !self.payload.contains_key("paths") => &["path"],
-            ActionKind::Write if !self.payload.contains_key("paths") => &["path", "patch"],
+            ActionKind::Read if !self.payload.contains_key("paths") => &["path", "file_path"],
+            ActionKind::Write if !self.payload.contains_key("paths") => &["path", "file_path", "patch"],
             _ => &[],
         };
         let there = |field: &&str| self.text(field).is_some_and(|text| !text.is_empty());

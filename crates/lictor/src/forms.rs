@@ -119,11 +119,22 @@ impl ActionForm {
 pub const KINDS: [&str; 8] =
     ["bash", "read", "write", "execute_code", "submit_task", "fetch", "tool", "delegate"];
 
-/// The known kind that a caller probably meant: one typo away from an unknown one.
+/// The known kind that an unknown name probably means: the same word in other letters (`Bash`, `execute-code`), or one typo
+/// away.
+#[must_use]
+pub fn near_kind(name: &str) -> Option<&'static str> {
+    if KINDS.contains(&name) {
+        return None;
+    }
+    let word = name.trim().to_lowercase().replace(['-', ' '], "_");
+    KINDS.into_iter().find(|known| is_one_slip(&word, known))
+}
+
+/// As [`near_kind`], for an action whose kind the project does not describe.
 #[must_use]
 pub fn meant_kind(runtime: &Runtime, action: &Action) -> Option<&'static str> {
     let ActionKind::Other(kind) = &action.kind else { return None };
-    let near = KINDS.into_iter().find(|known| is_one_slip(kind, known))?;
+    let near = near_kind(kind)?;
     let facts = runtime.engine().facts(action);
     let unknown = facts.effects.iter().any(|effect| matches!(effect, Effect::Tool { described: None, .. }));
     unknown.then_some(near)

@@ -109,7 +109,8 @@ export class Lictor {
     try {
       result = await run();
     } catch (error) {
-      await this.post(action, { success: false, error: String(error?.message ?? error) });
+      // What went wrong is the caller's to know, whether or not it could be recorded.
+      await this.post(action, { success: false, error: String(error?.message ?? error) }).catch(() => {});
       throw error;
     }
     const { feedback = [] } = await this.post(action, { success: true });
@@ -175,24 +176,33 @@ function answers(given, evaluation) {
   return Array.isArray(given) ? given : (evaluation.asked ?? [null]).map(() => given === true);
 }
 
-/** The usual argument names of tools, by kind. Names that are not here are judged as tools. */
+/** Tools by their usual names, the same as in Python. Names that are not here are judged as tools. */
 const KINDS = new Map(Object.entries({
-  bash: 'bash', shell: 'bash', exec: 'bash', run_command: 'bash', execute_command: 'bash',
-  read_file: 'read', readfile: 'read', write_file: 'write', writefile: 'write', fetch: 'fetch', web_fetch: 'fetch',
-}));
+  bash: ['bash', 'shell', 'exec', 'run_command', 'execute_command', 'terminal'],
+  read: ['read', 'read_file', 'readfile', 'view_file'],
+  write: ['write', 'write_file', 'writefile', 'create_file', 'edit', 'edit_file', 'multiedit'],
+  fetch: ['fetch', 'web_fetch', 'webfetch', 'fetch_url'],
+}).flatMap(([kind, names]) => names.map((name) => [name, kind])));
 
-/** What an action of a kind has to name. */
-const FIELDS = new Map(Object.entries({ bash: 'command', read: 'path', write: 'path', fetch: 'url', execute_code: 'code' }));
+/** The argument that has to be text for a name to be believed. */
+const FIELDS = { bash: 'command', read: 'path', write: 'path', fetch: 'url' };
 
 /**
- * An action from a tool's name and arguments. `kinds` says more about the program's own tools: `{my_shell: 'bash'}`.
- * Only arguments of the usual form are taken for a command, a path or an address; everything else is a tool call.
+ * An action from a tool's name and arguments. `kinds` states the kind of the program's own tools: `{my_shell: 'bash'}`; a call
+ * that then lacks what its kind needs is blocked. A tool that is only known by its usual name needs arguments of the usual form,
+ * or it is judged as a tool.
  */
 export function actionOf({ name, args = {}, id, session_id, cwd, kinds = {} }) {
-  const kind = Object.hasOwn(kinds, name) ? kinds[name] : KINDS.get(name.toLowerCase());
-  const field = FIELDS.get(kind);
-  const fits = kind !== undefined && (field === undefined || typeof args[field] === 'string');
-  const action = { kind: fits ? kind : 'tool', tool: name, payload: args };
+  const stated = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+  let kind = stated ?? KINDS.get(name.toLowerCase()) ?? 'tool';
+  let payload = args;
+  if ((kind === 'read' || kind === 'write') && typeof args.file_path === 'string') {
+    // The other usual name of it. Two different paths are nothing that is known.
+    payload = { path: args.file_path, ...args };
+    if (stated === undefined && payload.path !== args.file_path) kind = 'tool';
+  }
+  if (stated === undefined && kind !== 'tool' && typeof payload[FIELDS[kind]] !== 'string') kind = 'tool';
+  const action = { kind, tool: name, payload };
   for (const [key, value] of Object.entries({ tool_use_id: id, session_id, cwd })) {
     if (value !== undefined) action[key] = value;
   }

@@ -12,6 +12,10 @@ import { middleware } from '../lib/langchain.js';
 const binary = fileURLToPath(new URL('fake-rpc.js', import.meta.url));
 const bash = (command) => ({ kind: 'bash', payload: { command } });
 
+// The same cases that the Python package is tested with.
+const TOOL_CALLS = readFileSync(new URL('../../../python/tests/tool_calls.jsonl', import.meta.url), 'utf8')
+  .trim().split('\n').map((line) => JSON.parse(line));
+
 function open(options = {}) {
   process.env.CALLS = join(mkdtempSync(join(tmpdir(), 'lictor-')), 'calls');
   return new Lictor({ binary, ...options });
@@ -44,6 +48,12 @@ test('what the action throws is recorded as a failure and thrown again', async (
   await assert.rejects(lictor.govern(bash('ls'), () => { throw new Error('no disk'); }), /no disk/);
   assert.deepEqual(calls()[1][1].outcome, { success: false, error: 'no disk' });
   await lictor.close();
+});
+
+test('a failure is told even when it cannot be recorded', async () => {
+  const lictor = open();
+  const fails = async () => { await lictor.evaluate(bash('die')).catch(() => {}); throw new Error('no disk'); };
+  await assert.rejects(lictor.govern(bash('ls'), fails), /no disk/);
 });
 
 test('an ask without anybody to ask is a block', async () => {
@@ -89,8 +99,11 @@ test('many calls at once get their own answers', async () => {
 
 test('tools become actions by name and form of their arguments', () => {
   assert.deepEqual(actionOf({ name: 'bash', args: { command: 'ls' }, id: 'c1' }), { kind: 'bash', tool: 'bash', payload: { command: 'ls' }, tool_use_id: 'c1' });
-  assert.equal(actionOf({ name: 'bash', args: { cmd: 'ls' } }).kind, 'tool');
-  assert.equal(actionOf({ name: 'my_shell', args: { command: 'ls' }, kinds: { my_shell: 'bash' } }).kind, 'bash');
+  for (const { name, args, kinds, kind, path } of TOOL_CALLS) {
+    const action = actionOf({ name, args, kinds });
+    assert.equal(action.kind, kind, name);
+    assert.equal(action.payload.path, path ?? args.path, name);
+  }
   for (const name of ['lookup', 'constructor', 'toString', '__proto__']) {
     assert.deepEqual(actionOf({ name, args: {} }), { kind: 'tool', tool: name, payload: {} });
   }

@@ -66,6 +66,8 @@ class Governor:
         self._judged: OrderedDict[tuple[str, str, str], Call] = OrderedDict()
         self._running: dict[object, Call] = {}
         self._lock = threading.Lock()
+        # Tools that no hook of the framework reaches, as far as they were seen.
+        self.ungoverned: list[str] = []
 
     def session(self, framework: str | None = None) -> str:
         """The session of a call, given the one that the framework knows."""
@@ -74,20 +76,22 @@ class Governor:
     def before(self, name: str, args: Any, call_id: str | None, session: str | None = None) -> Call:
         """Judges a call. Never raises for a fault of the policy or of Lictor: that is a refusal."""
         try:
-            action = Action.from_tool_call(
-                name, args, kinds=self._kinds, tool_use_id=call_id, session_id=self.session(session), agent=self._agent
-            )
+            action = self._action(name, args, call_id, session)
             known = self._recall(action)
             return known if known is not None else self._keep(_call(action, self._engine.evaluate(action)))
         except Exception as error:
-            _log.exception("a tool call could not be judged")
-            return refused(f"this could not be judged ({type(error).__name__})")
+            return _not_judged(error)
 
     async def abefore(self, name: str, args: Any, call_id: str | None, session: str | None = None) -> Call:
-        """As :meth:`before`, without holding up the event loop where judging may take long."""
+        """As :meth:`before`, without holding up the event loop where judging may take long. Guards may be coroutines."""
         if getattr(self._engine, "is_quick", False):
             return self.before(name, args, call_id, session)
-        return await asyncio.to_thread(self.before, name, args, call_id, session)
+        try:
+            action = self._action(name, args, call_id, session)
+            known = await asyncio.to_thread(self._recall, action)
+            return known if known is not None else self._keep(_call(action, await self._engine.aevaluate(action)))
+        except Exception as error:
+            return _not_judged(error)
 
     def answered(self, call: Call, approved: bool, reason: str | None = None) -> Call:
         """A person's word, recorded. Only an explicit yes counts."""
@@ -144,6 +148,11 @@ class Governor:
         with self._lock:
             self._running[key] = call
 
+    def running(self, key: object) -> Call | None:
+        """The call that runs under that key."""
+        with self._lock:
+            return self._running.get(key)
+
     def finish(self, key: object, outcome: Outcome | bool | BaseException) -> str:
         """What came of a call that runs. Gives feedback, or nothing for a call that was not started here."""
         with self._lock:
@@ -159,6 +168,19 @@ class Governor:
             _log.exception("the stop gate could not be asked")
             return None
         return checked.message if checked.blocks else None
+
+    def lists(self, names: Iterable[str]) -> None:
+        """Says once which tools no hook of the framework reaches, before the model can call them."""
+        with self._lock:
+            new = [name for name in dict.fromkeys(names) if name not in self.ungoverned]
+            self.ungoverned.extend(new)
+        if new:
+            _log.warning("these tools run elsewhere and are not governed: %s", ", ".join(new))
+
+    def _action(self, name: str, args: Any, call_id: str | None, session: str | None) -> Action:
+        return Action.from_tool_call(
+            name, args, kinds=self._kinds, tool_use_id=call_id, session_id=self.session(session), agent=self._agent
+        )
 
     def _recall(self, action: Action) -> Call | None:
         key = _key(action)
@@ -192,12 +214,9 @@ def with_feedback(result: Any, feedback: str) -> Any:
     return f"{result}\n\n{feedback}" if feedback and isinstance(result, str) else result
 
 
-def report_ungoverned(names: Iterable[str]) -> list[str]:
-    """Says once, at the start, which tools no hook of the framework reaches."""
-    ungoverned = list(names)
-    if ungoverned:
-        _log.warning("these tools run elsewhere and are not governed: %s", ", ".join(ungoverned))
-    return ungoverned
+def _not_judged(error: Exception) -> Call:
+    _log.exception("a tool call could not be judged")
+    return refused(f"this could not be judged ({type(error).__name__})")
 
 
 def _call(action: Action, result: EvaluationResult | ProjectEvaluation) -> Call:

@@ -1,8 +1,9 @@
 """Microsoft Agent Framework: ``Agent(client=…, tools=…, middleware=govern(engine))``.
 
 A block is the function's result. A question is an approval request (``response.user_input_requests``), answered with
-``request.to_function_approval_response(True)``. An agent that may not stop yet is run again with the reasons. Put other
-function middleware before it: what is judged must be what runs. Tools that the provider runs pass no middleware.
+``request.to_function_approval_response(True)``. An agent that may not stop yet is run again with the reasons, unless its answer is
+streamed. Put other function middleware before it: what is judged must be what runs. Tools that the provider runs pass no
+middleware: they are listed in ``ungoverned`` of each of them and logged.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from typing import Any
 from agent_framework import (
     AgentContext,
     AgentMiddleware,
+    ChatContext,
+    ChatMiddleware,
     Content,
     FunctionInvocationContext,
     FunctionMiddleware,
+    FunctionTool,
     Message,
     MiddlewareFailure,
 )
@@ -31,7 +35,7 @@ class LictorFunctions(FunctionMiddleware):  # type: ignore[misc]
     """Judges every function call."""
 
     def __init__(self, governor: Governor) -> None:
-        self._governor = governor
+        self._governor, self.ungoverned = governor, governor.ungoverned
 
     async def process(self, context: FunctionInvocationContext, call_next: _Next) -> None:
         try:
@@ -63,7 +67,7 @@ class LictorStop(AgentMiddleware):  # type: ignore[misc]
     """Runs the agent again while it may not stop."""
 
     def __init__(self, governor: Governor) -> None:
-        self._governor = governor
+        self._governor, self.ungoverned = governor, governor.ungoverned
 
     async def process(self, context: AgentContext, call_next: _Next) -> None:
         await call_next()
@@ -77,10 +81,27 @@ class LictorStop(AgentMiddleware):  # type: ignore[misc]
             await call_next()
 
 
+class LictorTools(ChatMiddleware):  # type: ignore[misc]
+    """Lists what the model is offered and no middleware reaches."""
+
+    def __init__(self, governor: Governor) -> None:
+        self._governor, self.ungoverned = governor, governor.ungoverned
+
+    async def process(self, context: ChatContext, call_next: _Next) -> None:
+        offered = (context.options or {}).get("tools") or ()
+        self._governor.lists(_name(tool) for tool in offered if not isinstance(tool, FunctionTool))
+        await call_next()
+
+
 def govern(engine: PolicyEngine | Project, **options: Any) -> list[Any]:
     """The middleware of an agent."""
     governor = Governor(engine, **options)
-    return [LictorStop(governor), LictorFunctions(governor)]
+    return [LictorStop(governor), LictorTools(governor), LictorFunctions(governor)]
+
+
+def _name(tool: Any) -> str:
+    fields = tool if isinstance(tool, dict) else vars(tool)
+    return str(fields.get("name") or fields.get("type") or type(tool).__name__)
 
 
 def _question(context: FunctionInvocationContext, call: Call) -> Content:

@@ -1,7 +1,8 @@
 """Claude Agent SDK: ``ClaudeAgentOptions`` through ``govern(options, engine)``.
 
 A block is a denied permission with the reason. A question goes to ``can_use_tool``; without it the call is refused. The session
-is Claude's. Hooks that fail block the call, which needs a CLI that knows ``on_failure``.
+is Claude's. Hooks that fail block the call, which needs a CLI that knows ``on_failure``. An input that ``can_use_tool`` or another
+hook changes is judged again: what runs is what was judged.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultAllow
+from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultAllow, PermissionResultDeny
 
 from lictor.engine import PolicyEngine
 from lictor.integrations._governor import Call, Governor
@@ -21,8 +22,12 @@ def govern(options: ClaudeAgentOptions, engine: PolicyEngine | Project, **settin
     """The same options, governed."""
     governed = _Governed(Governor(engine, **settings), options.can_use_tool)
     hooks: dict[Any, list[HookMatcher]] = {event: list(given) for event, given in (options.hooks or {}).items()}
+    # Hooks of one event run side by side, each with the input that the model gave.
+    changing = hooks.get("PreToolUse", ())
+    hooks["PreToolUse"] = [
+        dataclasses.replace(given, hooks=[governed.changing(hook) for hook in given.hooks]) for given in changing
+    ]
     for event, hook in governed.hooks().items():
-        # Last, so that the input that is judged is the one that other hooks left.
         hooks[event] = [*hooks.get(event, ()), HookMatcher(hooks=[hook], on_failure="block")]
     can_use_tool = None if options.can_use_tool is None else governed.can_use_tool
     return dataclasses.replace(options, hooks=hooks, can_use_tool=can_use_tool)
@@ -52,15 +57,43 @@ class _Governed:
         self._governor.start(tool_use_id, call)
         return {}
 
+    def changing(self, hook: Any) -> Any:
+        """The program's own hook, with the input that it leaves judged."""
+
+        async def judged(event: Any, tool_use_id: str | None, context: Any) -> Any:
+            given = await hook(event, tool_use_id, context)
+            changed = ((given or {}).get("hookSpecificOutput") or {}).get("updatedInput")
+            if changed is None or changed == event["tool_input"]:
+                return given
+            call = await self._governor.abefore(event["tool_name"], changed, tool_use_id, event["session_id"])
+            return given if call.refusal is None else _decision("deny", call.refusal)
+
+        return judged
+
     async def can_use_tool(self, name: str, args: dict[str, Any], context: Any) -> Any:
         """The program's own callback, with its answer to Lictor's questions on record."""
-        answer = await self._can_use_tool(name, args, context)
-        call = self._asked.pop(context.tool_use_id or "", None)
-        if call is not None:
-            approved = isinstance(answer, PermissionResultAllow)
-            call = self._governor.answered(call, approved, None if approved else answer.message)
-            if call.refusal is None:
-                self._governor.start(context.tool_use_id, call)
+        call, key = self._asked.pop(context.tool_use_id or "", None), context.tool_use_id
+        try:
+            answer = await self._can_use_tool(name, args, context)
+        except BaseException:
+            if call is not None:
+                self._governor.answered(call, False)
+            raise
+        if not isinstance(answer, PermissionResultAllow):
+            if call is not None:
+                self._governor.answered(call, False, answer.message)
+            return answer
+        known = call or self._governor.running(key)
+        if answer.updated_input is not None and answer.updated_input != args:
+            session = None if known is None or known.action is None else known.action.session_id
+            known = await self._governor.abefore(name, answer.updated_input, key, session)
+        if known is None:
+            # A call that no hook of ours saw has not been judged.
+            known = await self._governor.abefore(name, args, key)
+        known = self._governor.answered(known, True)
+        if known.refusal is not None:
+            return PermissionResultDeny(message=known.refusal)
+        self._governor.start(key, known)
         return answer
 
     async def _after(self, event: Any, tool_use_id: str | None, _: Any) -> dict[str, Any]:

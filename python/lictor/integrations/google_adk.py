@@ -3,7 +3,7 @@
 A block is the tool's response ``{"error": …}``. A question asks for a tool confirmation, answered with a function response of
 ``adk_request_confirmation``. The session is ADK's. Nothing in ADK keeps an agent going, so the stop gate is in
 ``plugin.run_async(runner, …)``, to be called instead of ``runner.run_async(…)``. Built-in tools of the model (search, code
-execution) pass no plugin.
+execution) pass no plugin: they are listed in ``ungoverned`` and logged.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ class LictorPlugin(BasePlugin):  # type: ignore[misc]
     def __init__(self, engine: PolicyEngine | Project, **options: Any) -> None:
         super().__init__(name="lictor")
         self._governor = Governor(engine, **options)
+        self.ungoverned = self._governor.ungoverned
+        """Tools of the model itself, as far as it was offered them."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        offered = llm_request.config.tools if llm_request.config is not None else None
+        self._governor.lists(name for tool in offered or () for name in _built_in(tool))
 
     async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> Any:
         key = _key(tool_context)
@@ -76,6 +82,12 @@ govern = LictorPlugin
 
 def _key(tool_context: Any) -> tuple[str, str | None]:
     return tool_context.session.id, tool_context.function_call_id
+
+
+def _built_in(tool: Any) -> list[str]:
+    """What a tool has besides functions."""
+    fields = tool.model_dump(exclude_none=True) if hasattr(tool, "model_dump") else {}
+    return [name for name in fields if name != "function_declarations"]
 
 
 def _text(event: Any) -> str:

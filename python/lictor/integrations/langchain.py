@@ -1,7 +1,8 @@
 """LangChain and LangGraph: ``create_agent(model, tools, middleware=[govern(engine)])``.
 
 A block becomes a tool message with the status ``error``. A question is an ``interrupt``: resume with ``True``, ``False`` or
-``{"approved": …, "reason": …}``. The session is the thread's. Tools that the provider runs pass no middleware.
+``{"approved": …, "reason": …}``. The session is the thread's. Tools that the provider runs pass no middleware: they are listed in
+``ungoverned`` and logged. Put it last: what is judged must be what runs.
 """
 
 from __future__ import annotations
@@ -25,6 +26,16 @@ class LictorMiddleware(AgentMiddleware):  # type: ignore[misc]
     def __init__(self, engine: PolicyEngine | Project, **options: Any) -> None:
         super().__init__()
         self._governor = Governor(engine, **options)
+        self.ungoverned = self._governor.ungoverned
+        """Tools that the provider runs, as far as the model was offered them."""
+
+    def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        self._governor.lists(_hosted(request))
+        return handler(request)
+
+    async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        self._governor.lists(_hosted(request))
+        return await handler(request)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         call = self._answered(request, self._governor.before(*_parts(request)))
@@ -68,6 +79,12 @@ govern = LictorMiddleware
 def _parts(request: Any) -> tuple[str, Any, str | None, str | None]:
     tool_call = request.tool_call
     return tool_call["name"], tool_call["args"], tool_call["id"], _thread()
+
+
+def _hosted(request: Any) -> list[str]:
+    """Tools that are only a description for the provider."""
+    hosted = [tool for tool in request.tools or () if isinstance(tool, dict)]
+    return [str(tool.get("name") or tool.get("type") or "a tool without a name") for tool in hosted]
 
 
 def _thread() -> str | None:

@@ -1,4 +1,5 @@
-"""OpenAI Agents: ``govern(agent, engine)`` puts a guardrail on every function tool, also of agents that it hands over to.
+"""OpenAI Agents: ``govern(agent, engine)`` puts a guardrail on every function tool, also of its MCP servers, of agents that it
+hands over to and of agents that are its tools.
 
 A block is the tool's output; a question is an interruption of the run (``state.approve`` or ``state.reject``). The stop gate is in
 ``govern(agent, engine).run(…)``, to be called instead of ``Runner.run(agent, …)``. Hosted tools run on the provider's side:
@@ -8,13 +9,14 @@ they are listed in ``ungoverned``.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from agents import Agent, FunctionTool, Handoff, Runner
 from agents.tool_guardrails import ToolGuardrailFunctionOutput, ToolInputGuardrail
 
 from lictor.engine import PolicyEngine
-from lictor.integrations._governor import Call, Governor, refused, report_ungoverned, with_feedback
+from lictor.integrations._governor import Call, Governor, refused, with_feedback
 from lictor.project import Project
 
 
@@ -23,10 +25,9 @@ class Governed:
 
     def __init__(self, agent: Agent[Any], engine: PolicyEngine | Project, **options: Any) -> None:
         self._agent, self._governor = agent, Governor(engine, **options)
-        names: list[str] = []
-        _walk(agent, self._governor, names, set())
-        self.ungoverned = report_ungoverned(names)
-        """Tools that the provider runs, MCP servers and handoffs whose agent is not known yet."""
+        _walk(agent, self._governor, set())
+        self.ungoverned = self._governor.ungoverned
+        """Tools that the provider runs, and handoffs whose agent is not known yet."""
 
     async def run(self, start: Any, **options: Any) -> Any:
         """``Runner.run`` until the agent may stop: it is run again with what is missing as the next input."""
@@ -43,23 +44,46 @@ class Governed:
 govern = Governed
 
 
-def _walk(agent: Agent[Any], governor: Governor, ungoverned: list[str], seen: set[int]) -> None:
+def _walk(agent: Agent[Any], governor: Governor, seen: set[int]) -> None:
     if id(agent) in seen:
         return
     seen.add(id(agent))
-    for tool in agent.tools:
-        if isinstance(tool, FunctionTool):
-            if id(tool) not in seen:
-                seen.add(id(tool))
-                _Governed(tool, governor)
-        else:
-            ungoverned.append(getattr(tool, "name", type(tool).__name__))
-    ungoverned.extend(f"MCP server {getattr(server, 'name', '')}".strip() for server in agent.mcp_servers)
+    _put(agent.tools, governor, seen)
+    listed = agent.get_all_tools
+
+    async def get_all_tools(*args: Any, **options: Any) -> list[Any]:
+        # Those of MCP servers are made for each turn, and a program may add others to the agent later.
+        tools = await listed(*args, **options)
+        _put(tools, governor, seen)
+        return tools
+
+    agent.get_all_tools = get_all_tools  # type: ignore[method-assign]
     for handoff in agent.handoffs:
-        if isinstance(handoff, Handoff):
-            ungoverned.append(f"handoff {handoff.agent_name}")
+        to = _target(handoff)
+        if to is None:
+            governor.lists([f"handoff {getattr(handoff, 'agent_name', '')}"])
         else:
-            _walk(handoff, governor, ungoverned, seen)
+            _walk(to, governor, seen)
+
+
+def _put(tools: Iterable[Any], governor: Governor, seen: set[int]) -> None:
+    for tool in tools:
+        if not isinstance(tool, FunctionTool):
+            governor.lists([getattr(tool, "name", type(tool).__name__)])
+            continue
+        if not isinstance(getattr(tool.on_invoke_tool, "__self__", None), _Governed):
+            _Governed(tool, governor)
+        inner = getattr(tool, "_agent_instance", None)
+        if inner is not None:
+            _walk(inner, governor, seen)
+
+
+def _target(handoff: Any) -> Agent[Any] | None:
+    """The agent that takes over, where it is known before the run."""
+    if not isinstance(handoff, Handoff):
+        return handoff  # type: ignore[no-any-return]
+    known = getattr(handoff, "_agent_ref", None)
+    return None if known is None else known()
 
 
 class _Governed:
@@ -72,23 +96,23 @@ class _Governed:
         tool.needs_approval = self._needs_approval
         tool.on_invoke_tool = self._run
 
-    def _judge(self, arguments: str, call_id: str) -> Call:
+    async def _judge(self, arguments: str, call_id: str) -> Call:
         try:
             fields = json.loads(arguments or "{}")
         except ValueError:
             fields = None
         if not isinstance(fields, dict):
             return refused("the arguments are not a JSON object")
-        return self._governor.before(self._name, fields, call_id)
+        return await self._governor.abefore(self._name, fields, call_id)
 
     async def _needs_approval(self, context: Any, arguments: dict[str, Any], call_id: str) -> bool:
         own = self._own_approval
         wanted = own if isinstance(own, bool) else await own(context, arguments, call_id)
-        return wanted or self._governor.before(self._name, arguments, call_id).needs_person
+        return wanted or (await self._governor.abefore(self._name, arguments, call_id)).needs_person
 
-    def _guardrail(self, data: Any) -> ToolGuardrailFunctionOutput:
+    async def _guardrail(self, data: Any) -> ToolGuardrailFunctionOutput:
         context = data.context
-        call = self._judge(context.tool_arguments, context.tool_call_id)
+        call = await self._judge(context.tool_arguments, context.tool_call_id)
         if call.needs_person:
             # The framework asks before it runs the tool and comes here again only after a yes.
             if context.is_tool_approved(tool_name=self._name, call_id=context.tool_call_id) is True:
@@ -100,7 +124,7 @@ class _Governed:
         return ToolGuardrailFunctionOutput.allow()
 
     async def _run(self, context: Any, arguments: str) -> Any:
-        call = self._judge(arguments, context.tool_call_id)
+        call = await self._judge(arguments, context.tool_call_id)
         if call.needs_person and context.is_tool_approved(tool_name=self._name, call_id=context.tool_call_id) is True:
             call = self._governor.answered(call, True)
         if call.refusal is not None:

@@ -2,7 +2,8 @@
 
 A block is the tool's return value; a question raises ``ApprovalRequired``, so the run ends with ``DeferredToolRequests`` and
 goes on with ``DeferredToolResults``. An agent that may not stop yet is sent back with ``ModelRetry``: give it
-``retries={"output": …}`` at least as large as the gate's rounds. Tools that the provider runs pass no capability.
+``retries={"output": …}`` at least as large as the gate's rounds. Tools that the provider runs pass no capability: they are listed
+in ``ungoverned`` and logged.
 """
 
 from __future__ import annotations
@@ -22,6 +23,13 @@ class LictorCapability(AbstractCapability[Any]):  # type: ignore[misc]
 
     def __init__(self, engine: PolicyEngine | Project, **options: Any) -> None:
         self._governor = Governor(engine, **options)
+        self.ungoverned = self._governor.ungoverned
+        """Tools that the provider runs, as far as the model was offered them."""
+
+    async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
+        hosted = request_context.model_request_parameters.native_tools
+        self._governor.lists(str(getattr(tool, "kind", type(tool).__name__)) for tool in hosted)
+        return request_context
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
         judged = await self._governor.abefore(call.tool_name, args, call.tool_call_id)

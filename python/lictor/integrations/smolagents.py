@@ -15,6 +15,7 @@ from smolagents.utils import AgentToolExecutionError
 
 from lictor.actions import ActionKind
 from lictor.engine import PolicyEngine
+from lictor.errors import PolicyError
 from lictor.integrations._governor import Governor, with_feedback
 from lictor.project import Project
 
@@ -36,6 +37,9 @@ def _govern(agent: MultiStepAgent, governor: Governor) -> None:
                 tool.forward = _judged(governor, agent, name, tool.forward, list(tool.inputs))
     elif isinstance(agent, ToolCallingAgent):
         agent.execute_tool_call = _execute(governor, agent.execute_tool_call)
+    else:
+        kind = type(agent).__name__
+        raise PolicyError(f"a `{kind}` calls its tools in a way that is not known", "govern a CodeAgent or a ToolCallingAgent")
     agent.final_answer_checks.append(_stop_gate(governor))
     for managed in agent.managed_agents.values():
         _govern(managed, governor)

@@ -5,6 +5,7 @@ calls of the tool ``bash``, text is its answer), and every question is answered 
 """
 
 import ast
+import asyncio
 import os
 import re
 import threading
@@ -80,6 +81,9 @@ class FailingEngine:
     def evaluate(self, action):
         raise RuntimeError("the disk is on fire")
 
+    async def aevaluate(self, action):
+        self.evaluate(action)
+
     def resolve(self, *_):
         raise RuntimeError("the disk is on fire")
 
@@ -92,6 +96,8 @@ class Conformance:
 
     stops = True
     asks = True
+    awaits = True
+    """Whether its hooks are coroutines, so that guards may be too."""
     fails_to = "result"
     """``result`` when the model reads of a failed tool, ``raise`` when the run fails."""
 
@@ -134,6 +140,17 @@ class Conformance:
         seen = self.run(FailingEngine(), ["ls", "deploy"], "done")
         assert TOOL.ran == []
         assert all("Blocked by Lictor" in seen.told[call] and "on fire" not in seen.told[call] for call in ("c0", "c1"))
+
+    def test_a_guard_may_be_a_coroutine(self):
+        if not self.awaits:
+            pytest.skip("the framework calls hooks, and does not await them")
+
+        async def remote(action):
+            await asyncio.sleep(0)
+            return not action.text("command").startswith("rm")
+
+        seen = self.run(PolicyEngine(remote, facts="none", default_session=SESSION), ["ls", "rm x"], "done")
+        assert TOOL.ran == ["ls"] and "Blocked by Lictor" in seen.told["c1"]
 
     def test_parallel_calls_are_counted_exactly(self):
         engine = policy(BudgetGuard(max_actions=5))

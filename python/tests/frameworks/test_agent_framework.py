@@ -18,7 +18,7 @@ from agent_framework import (
     tool,
 )
 from agent_hooks import ApprovalOutcome, ApprovalResolution, Verdict
-from conformance import TOOL, Conformance, Seen
+from conformance import TOOL, Conformance, Seen, policy
 
 from lictor.integrations.agent_framework import govern
 from lictor.integrations.agent_hooks import govern as intercept
@@ -70,6 +70,13 @@ class TestAgentFramework(Conformance):
                 elif content.type == "text" and message.role == "user":
                     seen.prompts.append(content.text)
         return seen
+
+
+def test_tools_of_the_provider_are_listed():
+    middleware = govern(policy())
+    agent = Agent(client=Scripted(["done"]), tools=[bash, {"type": "web_search"}], middleware=middleware)
+    asyncio.run(agent.run("go"))
+    assert middleware[0].ungoverned == ["web_search"]
 
 
 class TestAgentHooks(TestAgentFramework):

@@ -12,12 +12,13 @@ pytest.importorskip("claude_agent_sdk")
 from claude_agent_sdk import (
     ClaudeAgentOptions,
     ClaudeSDKClient,
+    HookMatcher,
     PermissionResultAllow,
     PermissionResultDeny,
     create_sdk_mcp_server,
     tool,
 )
-from conformance import SESSION, TOOL, Conformance, Seen
+from conformance import SESSION, TOOL, Conformance, FailingEngine, Seen, policy
 
 from lictor.integrations.claude_agent import govern
 
@@ -87,16 +88,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class TestClaudeAgent(Conformance):
-    def run(self, engine, *turns, answer=None):
-        return asyncio.run(self.arun(engine, turns, answer))
+    def run(self, engine, *turns, answer=None, **options):
+        return asyncio.run(self.arun(engine, turns, answer, **options))
 
-    async def arun(self, engine, turns, answer):
+    async def arun(self, engine, turns, answer, changed=None, hooks=None):
         script, seen = Script(turns), Seen()
         api = Api(script)
 
         async def can_use_tool(name, args, context):
             if context.decision_reason is None:
-                return PermissionResultAllow()
+                return PermissionResultAllow(updated_input=changed)
             seen.asked.append(context.decision_reason)
             return PermissionResultAllow() if answer else PermissionResultDeny(message="not today")
 
@@ -104,6 +105,7 @@ class TestClaudeAgent(Conformance):
             mcp_servers={"kit": create_sdk_mcp_server("kit", tools=[bash])},
             can_use_tool=can_use_tool,
             setting_sources=[],
+            hooks=hooks,
             env={
                 "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{api.server_port}",
                 "ANTHROPIC_API_KEY": "scripted",
@@ -127,6 +129,33 @@ class TestClaudeAgent(Conformance):
         beside = "\n".join(prompt for prompt in seen.prompts if "PostToolUse" in prompt)
         seen.told = {call: f"{told}\n{beside}" for call, told in seen.told.items()}
         return seen
+
+
+class TestWhatRunsIsWhatWasJudged:
+    @pytest.fixture(autouse=True)
+    def clean(self, tmp_path, monkeypatch):
+        TOOL.ran.clear()
+        monkeypatch.chdir(tmp_path)
+
+    @pytest.mark.parametrize(("command", "ran"), [("rm x", []), ("pwd", ["pwd"])])
+    def test_an_input_that_the_program_changes_is_judged_again(self, command, ran):
+        TestClaudeAgent().run(policy(), ["ls"], "done", changed={"command": command})
+        assert TOOL.ran == ran
+
+    @pytest.mark.parametrize(("command", "ran"), [("rm x", []), ("pwd", ["pwd"])])
+    def test_an_input_that_another_hook_changes_is_judged_again(self, command, ran):
+        async def rewrite(event, tool_use_id, context):
+            changed = {"permissionDecision": "allow", "updatedInput": {"command": command}}
+            return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **changed}}
+
+        TestClaudeAgent().run(policy(), ["ls"], "done", hooks={"PreToolUse": [HookMatcher(hooks=[rewrite])]})
+        assert TOOL.ran == ran
+
+    def test_a_yes_that_cannot_be_recorded_lets_nothing_run(self, monkeypatch):
+        engine = policy()
+        monkeypatch.setattr(engine, "resolve", FailingEngine().resolve)
+        seen = TestClaudeAgent().run(engine, ["deploy"], "done", answer=True)
+        assert len(seen.asked) == 1 and TOOL.ran == []
 
 
 def text_of(content):

@@ -41,6 +41,8 @@ class Scripted(BaseLLM):
 
 
 class TestCrewAI(Conformance):
+    awaits = False
+
     def run(self, engine, *turns, answer=None):
         seen, model = Seen(), Scripted(turns)
 

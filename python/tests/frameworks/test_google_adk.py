@@ -6,10 +6,10 @@ import pytest
 
 pytest.importorskip("google.adk")
 
-from conformance import SESSION, TOOL, Conformance, Seen
+from conformance import SESSION, TOOL, Conformance, Seen, policy
 from google.adk.agents import LlmAgent
 from google.adk.apps import App
-from google.adk.models import BaseLlm, LlmResponse
+from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
@@ -69,3 +69,11 @@ class TestGoogleADK(Conformance):
             if event.author == "user":
                 seen.prompts += [part.text for part in event.content.parts if part.text]
         return seen
+
+
+def test_tools_of_the_model_are_listed():
+    plugin = govern(policy())
+    tools = [types.Tool(google_search=types.GoogleSearch()), types.Tool(function_declarations=[])]
+    request = LlmRequest(config=types.GenerateContentConfig(tools=tools))
+    asyncio.run(plugin.before_model_callback(callback_context=None, llm_request=request))
+    assert plugin.ungoverned == ["google_search"]

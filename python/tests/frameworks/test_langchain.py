@@ -42,6 +42,7 @@ def script(turns):
 
 
 class TestLangChain(Conformance):
+    awaits = False
     fails_to = "raise"
     config = {"configurable": {"thread_id": SESSION}}
 
@@ -63,8 +64,18 @@ class TestLangChain(Conformance):
 
 
 class TestAsynchronousLangChain(TestLangChain):
+    awaits = True
+
     def invoke(self, agent, given):
         return asyncio.run(agent.ainvoke(given, self.config))
+
+
+def test_tools_of_the_provider_are_listed():
+    middleware = govern(policy())
+    search = {"type": "web_search_20250305", "name": "web_search"}
+    agent = create_agent(Model(messages=script(["done"])), [bash, search, {"type": "code_interpreter"}], middleware=[middleware])
+    agent.invoke({"messages": [("user", "go")]})
+    assert middleware.ungoverned == ["web_search", "code_interpreter"]
 
 
 @pytest.mark.parametrize("answer", [{"approved": False, "reason": "friday"}, "yes", 1])

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("agents")
 
-from agents import Agent, RunConfig, WebSearchTool, function_tool
+from agents import Agent, RunConfig, WebSearchTool, function_tool, handoff
 from agents.testing import ScriptedModel, assistant_message, function_call
 from conformance import TOOL, Conformance, Seen, policy
 
@@ -55,3 +55,46 @@ def test_hosted_tools_are_listed():
     agent = make_agent("done")
     agent.tools.append(WebSearchTool())
     assert govern(agent, policy()).ungoverned == ["web_search"]
+
+
+@pytest.fixture
+def ran():
+    TOOL.ran.clear()
+    return TOOL.ran
+
+
+def run(governed):
+    return asyncio.run(governed.run("go", run_config=QUIET))
+
+
+def outer(first, **options):
+    """An agent that calls another tool or agent once."""
+    return Agent(name="outer", model=ScriptedModel([[first], [assistant_message("done")]]), **options)
+
+
+def test_the_tools_of_an_agent_that_is_a_tool_are_governed(ran):
+    inner = make_agent(["ls", "rm x"], "inner done").as_tool("helper", "Helps.")
+    governed = govern(outer(function_call("helper", {"input": "go"}, call_id="h0"), tools=[inner]), policy())
+    run(governed)
+    assert ran == ["ls"] and governed.ungoverned == []
+
+
+@pytest.mark.parametrize("wrap", [lambda agent: agent, handoff])
+def test_the_tools_of_an_agent_that_takes_over_are_governed(ran, wrap):
+    inner = make_agent(["ls", "rm x"], "inner done")
+    governed = govern(outer(function_call("transfer_to_a", {}, call_id="h0"), handoffs=[wrap(inner)]), policy())
+    run(governed)
+    assert ran == ["ls"] and governed.ungoverned == []
+
+
+def test_tools_that_are_added_later_and_those_of_mcp_servers_are_governed(ran):
+    agent = make_agent(["ls", "rm x"], "done")
+    [tool], agent.tools = agent.tools, []
+    governed = govern(agent, policy())
+
+    async def get_mcp_tools(context):
+        return [tool]
+
+    agent.get_mcp_tools = get_mcp_tools
+    run(governed)
+    assert ran == ["ls"]

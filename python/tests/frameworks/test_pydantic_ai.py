@@ -1,13 +1,19 @@
 """The real Pydantic AI with a scripted model."""
 
+import contextlib
+
 import pytest
 
 pytest.importorskip("pydantic_ai")
 
-from conformance import TOOL, Conformance, Seen
+from conformance import TOOL, Conformance, Seen, policy
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolDenied
+from pydantic_ai.capabilities import NativeTool
+from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelResponse, RetryFeedbackPart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.test import TestModel
+from pydantic_ai.native_tools import WebSearchTool
 
 from lictor.integrations.pydantic_ai import govern
 
@@ -42,3 +48,12 @@ class TestPydanticAI(Conformance):
         seen.told = {part.tool_call_id: str(part.content) for part in parts if isinstance(part, ToolReturnPart)}
         seen.prompts = [str(part.content) for part in parts if isinstance(part, (RetryFeedbackPart, UserPromptPart))]
         return seen
+
+
+def test_tools_of_the_provider_are_listed():
+    capability = govern(policy())
+    agent = Agent(TestModel(call_tools=[], custom_output_text="done"), capabilities=[capability, NativeTool(WebSearchTool())])
+    with contextlib.suppress(UserError):
+        # The test model has no tools of its own; the request was on its way when it says so.
+        agent.run_sync("go")
+    assert capability.ungoverned == ["web_search"]

@@ -8,6 +8,7 @@ from conformance import TOOL, Conformance, Seen, policy
 from smolagents import CodeAgent, Model, ToolCallingAgent, tool
 from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction, MessageRole
 
+from lictor import PolicyError
 from lictor.integrations.smolagents import govern
 
 
@@ -38,6 +39,8 @@ class Scripted(Model):
 
 
 class TestSmolagents(Conformance):
+    awaits = False
+
     def run(self, engine, *turns, answer=None):
         seen = Seen()
 
@@ -77,3 +80,16 @@ def test_generated_code_and_the_tools_that_it_calls_are_judged():
     assert agent.run("go") == "x" and TOOL.ran == ["ls"]
     errors = [str(step.error) for step in agent.memory.steps if getattr(step, "error", None)]
     assert len(errors) == 2 and "it deletes" in errors[1]
+
+
+def test_an_agent_of_another_kind_is_refused():
+    class Other(ToolCallingAgent.__base__):
+        def initialize_system_prompt(self):
+            return ""
+
+        def _step_stream(self, memory_step):
+            yield from ()
+
+    agent = object.__new__(Other)
+    with pytest.raises(PolicyError, match="a `Other` calls its tools"):
+        govern(agent, policy())
