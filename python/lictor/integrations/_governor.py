@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from lictor.actions import Action, ActionKind
 from lictor.engine import EvaluationResult, PolicyEngine
+from lictor.errors import ApprovalError
 from lictor.outcomes import Answer, Outcome
 from lictor.project import Project, ProjectEvaluation
 
@@ -65,6 +66,7 @@ class Governor:
         # Frameworks enter a call anew after an interrupt: it keeps the decision that it got.
         self._judged: OrderedDict[tuple[str, str, str], Call] = OrderedDict()
         self._running: dict[object, Call] = {}
+        self._asked: OrderedDict[str, Call] = OrderedDict()
         self._lock = threading.Lock()
         # Tools that no hook of the framework reaches, as far as they were seen.
         self.ungoverned: list[str] = []
@@ -98,11 +100,39 @@ class Governor:
         if call.action is None or call.result is None or not call.needs_person:
             return call
         try:
-            answers = [Answer(approved is True, reason)] * len(call.result.questions)
-            return self._keep(_call(call.action, self._resolve(call.action, call.result, answers)))
+            return self._keep(_call(call.action, self._settled(call.action, call.result, approved is True, reason)))
         except Exception as error:
             _log.exception("an answer could not be recorded")
             return refused(f"the answer could not be recorded ({type(error).__name__})")
+
+    def _settled(self, action: Action, result: Any, approved: bool, reason: str | None) -> Any:
+        try:
+            return self._resolve(action, result, [Answer(approved, reason)] * len(result.questions))
+        except ApprovalError:
+            # The question is settled: by an answer to another call alike, or elsewhere. This call is judged for itself.
+            again = self._engine.evaluate(action)
+            if again.decision != "ask":
+                return again
+            return self._resolve(action, again, [Answer(approved, reason)] * len(again.questions))
+
+    def waits(self, call_id: str | None, call: Call) -> None:
+        """Keeps a call whose question the framework puts to a person."""
+        if call_id is not None:
+            with self._lock:
+                self._asked[call_id] = call
+                while len(self._asked) > _KEPT:
+                    self._asked.popitem(last=False)
+
+    def waited(self, call_id: str | None) -> Call | None:
+        """The call of that question, which is answered now."""
+        with self._lock:
+            return None if call_id is None else self._asked.pop(call_id, None)
+
+    def denied(self, call_id: str | None, reason: str | None = None) -> None:
+        """A person's no, where the framework does not come back to the call."""
+        call = self.waited(call_id)
+        if call is not None:
+            self.answered(call, False, reason)
 
     def asked(self, call: Call) -> Call:
         """Asks ``on_ask``, for frameworks that cannot wait for a person. Without it the call stays refused."""

@@ -44,6 +44,7 @@ class LictorFunctions(FunctionMiddleware):  # type: ignore[misc]
             # Other exceptions become a tool's error and the run goes on; this one ends it.
             raise MiddlewareFailure("the call could not be judged") from error
         if call.needs_person:
+            self._governor.waits(context.metadata.get("call_id"), call)
             context.result = _question(context, call)
         elif call.refusal is not None:
             context.result = call.refusal
@@ -70,6 +71,10 @@ class LictorStop(AgentMiddleware):  # type: ignore[misc]
         self._governor, self.ungoverned = governor, governor.ungoverned
 
     async def process(self, context: AgentContext, call_next: _Next) -> None:
+        for content in (content for message in context.messages for content in message.contents):
+            # A call that was rejected does not come back to its function.
+            if content.type == "function_approval_response" and content.approved is False:
+                self._governor.denied(getattr(content.function_call, "call_id", None))
         await call_next()
         while not context.stream and not getattr(context.result, "user_input_requests", None):
             session = context.session.session_id if context.session is not None else None

@@ -11,7 +11,7 @@ from typing import Any
 from agent_hooks import Decision, Transform, Verdict
 
 from lictor.engine import PolicyEngine
-from lictor.integrations._governor import Call, Governor
+from lictor.integrations._governor import Governor
 from lictor.project import Project
 
 
@@ -20,7 +20,6 @@ class LictorInterceptor:
 
     def __init__(self, engine: PolicyEngine | Project, **options: Any) -> None:
         self._governor = Governor(engine, **options)
-        self._asked: dict[str, Call] = {}
 
     async def intercept(self, context: Any, /) -> Verdict:
         """The contract's one method, called at every point."""
@@ -35,7 +34,7 @@ class LictorInterceptor:
             tool_call["name"], tool_call["args"], tool_call["id"], context["session"].get("id")
         )
         if call.needs_person:
-            self._asked[tool_call["id"]] = call
+            self._governor.waits(tool_call["id"], call)
             return Verdict.escalate(reason="lictor", message=call.question)
         if call.refusal is not None:
             return Verdict.deny(reason="lictor", message=call.refusal)
@@ -44,7 +43,7 @@ class LictorInterceptor:
 
     def _after(self, context: Any) -> Verdict:
         call_id, result = context["tool_call"]["id"], context["tool_result"]
-        asked = self._asked.pop(call_id, None)
+        asked = self._governor.waited(call_id)
         if asked is not None:
             # The host runs such a call only after a person has said yes, and tells nobody of a no.
             self._governor.start(call_id, self._governor.answered(asked, True))

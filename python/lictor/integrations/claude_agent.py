@@ -13,7 +13,7 @@ from typing import Any
 from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultAllow, PermissionResultDeny
 
 from lictor.engine import PolicyEngine
-from lictor.integrations._governor import Call, Governor
+from lictor.integrations._governor import Governor
 from lictor.outcomes import Outcome
 from lictor.project import Project
 
@@ -36,7 +36,6 @@ def govern(options: ClaudeAgentOptions, engine: PolicyEngine | Project, **settin
 class _Governed:
     def __init__(self, governor: Governor, can_use_tool: Any) -> None:
         self._governor, self._can_use_tool = governor, can_use_tool
-        self._asked: dict[str, Call] = {}
 
     def hooks(self) -> dict[str, Any]:
         return {
@@ -50,7 +49,7 @@ class _Governed:
     async def _before(self, event: Any, tool_use_id: str | None, _: Any) -> dict[str, Any]:
         call = await self._governor.abefore(event["tool_name"], event["tool_input"], tool_use_id, event["session_id"])
         if call.needs_person and self._can_use_tool is not None and tool_use_id is not None:
-            self._asked[tool_use_id] = call
+            self._governor.waits(tool_use_id, call)
             return _decision("ask", call.question)
         if call.refusal is not None:
             return _decision("deny", call.refusal)
@@ -72,7 +71,8 @@ class _Governed:
 
     async def can_use_tool(self, name: str, args: dict[str, Any], context: Any) -> Any:
         """The program's own callback, with its answer to Lictor's questions on record."""
-        call, key = self._asked.pop(context.tool_use_id or "", None), context.tool_use_id
+        key = context.tool_use_id
+        call = self._governor.waited(key)
         try:
             answer = await self._can_use_tool(name, args, context)
         except BaseException:

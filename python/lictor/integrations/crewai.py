@@ -21,7 +21,8 @@ from lictor.project import Project
 
 
 class Governed:
-    """The hooks of one policy. CrewAI swallows what hooks raise and runs the tool, so nothing here raises."""
+    """The hooks of one policy. CrewAI swallows exceptions of hooks and runs the tool, so nothing here raises one. It does not
+    swallow interruptions."""
 
     def __init__(self, engine: PolicyEngine | Project, *, crew: Any = None, **options: Any) -> None:
         self._asks_itself = options.get("on_ask") is not None
@@ -48,7 +49,7 @@ class Governed:
         try:
             call = self._governor.before(context.tool_name, context.tool_input, None)
             call = self._governor.asked(call) if self._asks_itself else self._on_console(call, context)
-        except BaseException as error:
+        except Exception as error:
             call = refused(f"this could not be judged ({type(error).__name__})")
         key = id(context.tool_input)
         if call.refusal is not None:

@@ -3,7 +3,8 @@
 A block is the tool's response ``{"error": …}``. A question asks for a tool confirmation, answered with a function response of
 ``adk_request_confirmation``. The session is ADK's. Nothing in ADK keeps an agent going, so the stop gate is in
 ``plugin.run_async(runner, …)``, to be called instead of ``runner.run_async(…)``. Built-in tools of the model (search, code
-execution) pass no plugin: they are listed in ``ungoverned`` and logged.
+execution) pass no plugin: they are listed in ``ungoverned`` and logged. A ``before_tool_callback`` of an agent runs after plugins:
+arguments that it changes are not judged again.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from agents import Agent, FunctionTool, Handoff, Runner
+from agents import Agent, FunctionTool, Handoff, Runner, RunState
 from agents.tool_guardrails import ToolGuardrailFunctionOutput, ToolInputGuardrail
 
 from lictor.engine import PolicyEngine
@@ -31,6 +31,7 @@ class Governed:
 
     async def run(self, start: Any, **options: Any) -> Any:
         """``Runner.run`` until the agent may stop: it is run again with what is missing as the next input."""
+        self._hear(start)
         result = await Runner.run(self._agent, start, **options)
         while not result.interruptions:
             missing = self._governor.stop(str(result.final_output))
@@ -39,6 +40,16 @@ class Governed:
             again = [*result.to_input_list(), {"role": "user", "content": missing}]
             result = await Runner.run(result.last_agent, again, **options)
         return result
+
+
+    def _hear(self, state: Any) -> None:
+        """A rejected call does not come back to its tool: the no is recorded here."""
+        if not isinstance(state, RunState):
+            return
+        for item in state.get_interruptions():
+            name, call_id = item.tool_name or "", getattr(item.raw_item, "call_id", None)
+            if call_id is not None and state._context is not None and state._context.is_tool_approved(name, call_id) is False:
+                self._governor.denied(call_id)
 
 
 govern = Governed
@@ -108,7 +119,10 @@ class _Governed:
     async def _needs_approval(self, context: Any, arguments: dict[str, Any], call_id: str) -> bool:
         own = self._own_approval
         wanted = own if isinstance(own, bool) else await own(context, arguments, call_id)
-        return wanted or (await self._governor.abefore(self._name, arguments, call_id)).needs_person
+        call = await self._governor.abefore(self._name, arguments, call_id)
+        if call.needs_person:
+            self._governor.waits(call_id, call)
+        return wanted or call.needs_person
 
     async def _guardrail(self, data: Any) -> ToolGuardrailFunctionOutput:
         context = data.context

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from pydantic_ai import ApprovalRequired, ModelRetry
-from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
 
 from lictor.engine import PolicyEngine
 from lictor.integrations._governor import Governor, with_feedback
@@ -26,15 +26,24 @@ class LictorCapability(AbstractCapability[Any]):  # type: ignore[misc]
         self.ungoverned = self._governor.ungoverned
         """Tools that the provider runs, as far as the model was offered them."""
 
+    def get_ordering(self) -> CapabilityOrdering:
+        # What is judged must be what runs, whatever other capabilities make of the arguments.
+        return CapabilityOrdering(position="innermost")
+
     async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
         hosted = request_context.model_request_parameters.native_tools
         self._governor.lists(str(getattr(tool, "kind", type(tool).__name__)) for tool in hosted)
+        for part in request_context.messages[-1].parts:
+            # A call that was denied does not come back to its tool.
+            if getattr(part, "outcome", None) == "denied":
+                self._governor.denied(part.tool_call_id, str(part.content))
         return request_context
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
         judged = await self._governor.abefore(call.tool_name, args, call.tool_call_id)
         if judged.needs_person:
             if not ctx.tool_call_approved:
+                self._governor.waits(call.tool_call_id, judged)
                 raise ApprovalRequired(metadata={"reason": judged.question})
             judged = self._governor.answered(judged, True)
         if judged.refusal is not None:

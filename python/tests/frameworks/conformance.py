@@ -96,6 +96,8 @@ class Conformance:
 
     stops = True
     asks = True
+    hears_no = True
+    """Whether a no comes back to the adapter."""
     awaits = True
     """Whether its hooks are coroutines, so that guards may be too."""
     fails_to = "result"
@@ -126,6 +128,7 @@ class Conformance:
         assert ("ran deploy" in seen.told.get("c0", "")) is approved
         # The call is entered again after the answer, and keeps the decision that it got.
         assert engine.evaluated == ["deploy"] and engine.session().action_count == 1
+        assert len(engine.approvals) == 0 or not self.hears_no
 
     def test_a_failure_of_the_tool_is_recorded(self):
         engine = policy()
@@ -151,6 +154,14 @@ class Conformance:
 
         seen = self.run(PolicyEngine(remote, facts="none", default_session=SESSION), ["ls", "rm x"], "done")
         assert TOOL.ran == ["ls"] and "Blocked by Lictor" in seen.told["c1"]
+
+    def test_an_interruption_is_not_swallowed(self):
+        def impatient(action):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            self.run(PolicyEngine(impatient, facts="none", default_session=SESSION), ["ls"], "done")
+        assert TOOL.ran == []
 
     def test_parallel_calls_are_counted_exactly(self):
         engine = policy(BudgetGuard(max_actions=5))

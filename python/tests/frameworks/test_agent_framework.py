@@ -81,6 +81,7 @@ def test_tools_of_the_provider_are_listed():
 
 class TestAgentHooks(TestAgentFramework):
     stops = False
+    hears_no = False
 
     async def arun(self, engine, turns, answer):
         client, seen = Scripted(turns), Seen()

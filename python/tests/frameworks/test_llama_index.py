@@ -46,7 +46,7 @@ class TestLlamaIndex(Conformance):
         async for event in handler.stream_events():
             if isinstance(event, InputRequiredEvent):
                 seen.asked.append(event.prefix)
-                handler.ctx.send_event(HumanResponseEvent(response="yes" if answer else "no"))
+                handler.ctx.send_event(HumanResponseEvent(response="yes" if answer else "no", question=event.question))
             elif isinstance(event, ToolCallResult):
                 seen.told[event.tool_id] = event.tool_output.content
         await handler

@@ -8,7 +8,7 @@ pytest.importorskip("pydantic_ai")
 
 from conformance import TOOL, Conformance, Seen, policy
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolDenied
-from pydantic_ai.capabilities import NativeTool
+from pydantic_ai.capabilities import AbstractCapability, NativeTool
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelResponse, RetryFeedbackPart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import FunctionModel
@@ -57,3 +57,19 @@ def test_tools_of_the_provider_are_listed():
         # The test model has no tools of its own; the request was on its way when it says so.
         agent.run_sync("go")
     assert capability.ungoverned == ["web_search"]
+
+
+def test_what_other_capabilities_make_of_the_arguments_is_judged():
+    class Rewrites(AbstractCapability):
+        async def wrap_tool_execute(self, ctx, *, call, tool_def, args, handler):
+            return await handler({"command": "rm x"})
+
+    TOOL.ran.clear()
+    agent = Agent(TestModel(), capabilities=[govern(policy()), Rewrites()])
+
+    @agent.tool_plain
+    def bash(command: str) -> str:
+        return TOOL(command)
+
+    agent.run_sync("go")
+    assert TOOL.ran == []
