@@ -11,14 +11,11 @@ from typing import Any
 
 from llama_index.core.tools import ToolOutput
 from llama_index.core.workflow import HumanResponseEvent, InputRequiredEvent
+from workflows.runtime.types.results import WaitingForEvent
 
 from lictor.engine import PolicyEngine
 from lictor.integrations._governor import Call, Governor, refused
 from lictor.project import Project
-
-
-# What a call reads that waits for the answer to another one alike.
-_ALIKE = "the same call was asked about"
 
 
 def govern(agent: Any, engine: PolicyEngine | Project, **options: Any) -> None:
@@ -31,8 +28,8 @@ def govern(agent: Any, engine: PolicyEngine | Project, **options: Any) -> None:
 class _Governed:
     def __init__(self, call_tool: Any, governor: Governor) -> None:
         self._call_tool, self._governor = call_tool, governor
-        # The step is entered anew when an answer arrives, and is told no call id: calls with the times that they were entered.
-        self._waiting: dict[str, tuple[Call, int]] = {}
+        # The step is entered anew when an answer arrives, and is told no call id.
+        self._waiting: dict[str, Call] = {}
 
     async def call(self, ctx: Any, tool: Any, tool_input: dict[str, Any]) -> ToolOutput:
         name = tool.metadata.get_name()
@@ -50,22 +47,20 @@ class _Governed:
 
     async def _judge(self, ctx: Any, name: str, tool_input: dict[str, Any]) -> Call:
         key = f"{name} {sorted(tool_input.items())!r}"
-        call, entered = self._waiting.get(key, (None, 0))
-        call = call or await self._governor.abefore(name, tool_input, None)
+        asked = self._waiting.get(key)
+        call = asked or await self._governor.abefore(name, tool_input, None)
         if not call.needs_person:
             return call
-        self._waiting[key] = (call, entered + 1)
-        answer = await ctx.wait_for_event(
-            HumanResponseEvent,
-            waiter_id=key,
-            waiter_event=InputRequiredEvent(prefix=call.question, question=key),
-            requirements={"question": key},
-        )
-        _, entered = self._waiting.pop(key)
-        if entered > 2:
-            # Each call that was answered came in twice: another one alike waits, and no person will be asked about it.
-            self._waiting[key] = (call, entered - 2)
-            ctx.send_event(HumanResponseEvent(response=_ALIKE, question=key))
-        if answer.response == _ALIKE:
-            return refused("a person was asked about the same call in this turn", "make such calls one after the other")
+        self._waiting[key] = call
+        question = InputRequiredEvent(prefix=call.question, question=key)
+        try:
+            answer = await ctx.wait_for_event(
+                HumanResponseEvent, waiter_id=key, waiter_event=question, requirements={"question": key}
+            )
+        except WaitingForEvent:
+            if asked is None:
+                raise
+            # Another call alike waits for the answer, which can resume only one of them.
+            return refused("a person is asked about the same call already", "make such calls one after the other")
+        self._waiting.pop(key, None)
         return self._governor.answered(call, str(answer.response).strip().lower() == "yes")

@@ -96,6 +96,8 @@ class Conformance:
 
     stops = True
     asks = True
+    tells_alike_apart = True
+    """Whether two calls of one turn with the same arguments are two questions, and the driver answers both."""
     hears_no = True
     """Whether a no comes back to the adapter."""
     awaits = True
@@ -129,6 +131,13 @@ class Conformance:
         # The call is entered again after the answer, and keeps the decision that it got.
         assert engine.evaluated == ["deploy"] and engine.session().action_count == 1
         assert len(engine.approvals) == 0 or not self.hears_no
+
+    def test_two_calls_alike_get_two_answers(self):
+        if not self.asks or not self.tells_alike_apart:
+            pytest.skip("the framework cannot ask twice")
+        engine = PolicyEngine(lambda action: Verdict.ask(reason="deploy now?"), facts="none", default_session=SESSION)
+        seen = self.run(engine, ["deploy", "deploy"], "done", answer=True)
+        assert len(seen.asked) == 2 and TOOL.ran == ["deploy", "deploy"] and len(engine.approvals) == 0
 
     def test_a_failure_of_the_tool_is_recorded(self):
         engine = policy()

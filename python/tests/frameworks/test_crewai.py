@@ -41,6 +41,7 @@ class Scripted(BaseLLM):
 
 
 class TestCrewAI(Conformance):
+    tells_alike_apart = False
     awaits = False
 
     def run(self, engine, *turns, answer=None):

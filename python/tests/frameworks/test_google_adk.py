@@ -39,6 +39,7 @@ class Scripted(BaseLlm):
 
 
 class TestGoogleADK(Conformance):
+    tells_alike_apart = False
     fails_to = "raise"
 
     def run(self, engine, *turns, answer=None):
