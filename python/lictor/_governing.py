@@ -6,11 +6,14 @@ import contextlib
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from lictor._async import is_async
 from lictor.actions import Action
 from lictor.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _Result = TypeVar("_Result")
 
@@ -29,6 +32,17 @@ class Governing(ABC, Generic[_Result]):
 
     @abstractmethod
     async def apost_action(self, action: Action, outcome: Any = True) -> Any: ...
+
+    # One place with its store: frameworks copy what they are given.
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> Any:
+        kind = type(self).__name__
+        raise TypeError(f"a `{kind}` cannot be pickled; make one in each process, with the same `SQLiteSessionStore` or project")
 
     @contextlib.contextmanager
     def governed(self, action: Action) -> Iterator[_Result]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lictor._texts import texts
+from lictor._given import flag, having, number, several, texts
 from lictor.context import CalledContext
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class CommandChecker:
     """A command ends with the exit code 0. It runs without a shell, in the engine's root directory."""
 
     def __init__(self, argv: Sequence[str], timeout: float = 300) -> None:
-        self._argv, self._timeout = texts("argv", argv), timeout
+        self._argv, self._timeout = texts("argv", argv), number("timeout", timeout, above=True)
 
     def check(self, context: TaskCompletionContext) -> TaskCompletionResult:
         import subprocess
@@ -121,15 +121,17 @@ class CompositeChecker:
     """All of them have to be met, or one of them. The first that settles it is the last that is asked."""
 
     def __init__(self, checkers: Sequence[TaskCompletionChecker], all_must_pass: bool = True) -> None:
-        self._checkers, self._all = list(checkers), all_must_pass
+        self._checkers = [having("checkers", checker, "check") for checker in several("checkers", checkers)]
+        self._all = flag("all_must_pass", all_must_pass)
 
     def check(self, context: TaskCompletionContext) -> TaskCompletionResult:
         unmet = []
         for checker in self._checkers:
             result = checker.check(context)
-            if result.complete and not self._all:
+            is_complete = result.complete is True
+            if is_complete and not self._all:
                 return TaskCompletionResult.ok()
-            if not result.complete:
+            if not is_complete:
                 unmet.append(result.feedback or "a check is not met")
                 if self._all:
                     break
@@ -166,7 +168,8 @@ class TodosChecker:
 def configured(given: Any, root: str) -> list[tuple[str, Callable[[dict[str, Any]], tuple[bool, str | None]]]]:
     """One checker or several, as the bridge takes them."""
     checkers = [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
-    return [(f"check {number}", _callable(checker, root)) for number, checker in enumerate(checkers, 1)]
+    named = [having("completion", checker, "check") for checker in checkers]
+    return [(f"check {place}", _callable(checker, root)) for place, checker in enumerate(named, 1)]
 
 
 def _callable(checker: Any, root: str) -> Callable[[dict[str, Any]], tuple[bool, str | None]]:

@@ -48,6 +48,9 @@ class SessionState(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._fields)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (SessionState, (dict(self._fields),))
+
     def __repr__(self) -> str:
         return f"SessionState({dict(self._fields)!r})"
 

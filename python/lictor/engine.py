@@ -14,7 +14,7 @@ from lictor._governing import Governing
 from lictor._lictor import RawAction, RawEngine, RawEvaluation
 from lictor._forks import Reopening
 from lictor._records import dataclass
-from lictor._texts import texts
+from lictor._given import flag, function, having, number, path, several, texts, word
 from lictor.actions import Action, not_an_action
 from lictor.context import GovernanceContext, Notes, SessionState
 from lictor.errors import ApprovalError, Blocked, GraphError, LictorError, NeedsApproval, PolicyError
@@ -59,7 +59,8 @@ class PostResult:
 
 
 class EvaluationResult:
-    """The answer for one action. True when the action may go ahead."""
+    """The answer for one action. True when the action may go ahead. Another process gets it as a
+    :class:`~lictor.ProjectEvaluation`, which is the record of it."""
 
     __slots__ = ("_raw", "action")
 
@@ -152,6 +153,17 @@ class EvaluationResult:
     def __bool__(self) -> bool:
         return self.passed
 
+    def __copy__(self) -> EvaluationResult:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> EvaluationResult:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from lictor.project import ProjectEvaluation
+
+        return (ProjectEvaluation, (self.to_dict(), self.action))
+
     def __repr__(self) -> str:
         return f"EvaluationResult({self.decision!r}, {self.reason!r})"
 
@@ -185,19 +197,25 @@ class PolicyEngine(Governing[EvaluationResult]):
         observe_only: bool = False,
         clock: FixedClock | None = None,
     ) -> None:
-        directory = os.path.abspath(os.fspath(root_dir) if root_dir is not None else os.getcwd())
-        plan = Plan(All(root, *policies) if policies else root, directory)
+        directory = os.path.abspath(path("root_dir", root_dir) if root_dir is not None else os.getcwd())
+        required = several("policies", policies)
+        plan = Plan(All(root, *required) if required else root, directory)
         providers, checkers = _providers(feedback), _checkers(completion, directory)
-        store = session_store or InMemorySessionStore()
+        store = InMemorySessionStore() if session_store is None else session_store
+        if not hasattr(store, "path") or isinstance(store, type):
+            raise PolicyError(f"`{store!r}` is not a store", "give `SQLiteSessionStore(path)` or `InMemorySessionStore()`")
         self._quick = store.path is None
-        self._on_ask = on_ask
+        self._on_ask = None if on_ask is None else function("on_ask", on_ask)
         self._tracers: tuple[Tracer, ...] = _tracers(tracer)
-        self._session = os.urandom(16).hex() if default_session == "auto" else default_session
+        named = None if default_session is None else word("default_session", default_session)
+        self._session = os.urandom(16).hex() if named == "auto" else named
         if facts not in ("project", "none"):
             raise PolicyError(f"`{facts}` says nothing about facts", "give `project` or `none`")
         project = directory if facts == "project" else None
-        if deadline is not None and not 0 < deadline < float("inf"):
-            raise PolicyError(f"a deadline of {deadline} seconds leaves no time, or all of it", "give a number above 0")
+        if deadline is not None:
+            number("deadline", deadline, above=True)
+        if clock is not None and not hasattr(clock, "raw"):
+            raise PolicyError(f"`{clock!r}` is not a clock", "give a `lictor.testing.FixedClock`")
         hidden = texts("redact", redact)
         keep = store.keep if isinstance(store, InMemorySessionStore) else 0
         context = functools.partial(GovernanceContext, history=_history_of(weakref.ref(self)))
@@ -216,9 +234,9 @@ class PolicyEngine(Governing[EvaluationResult]):
                 self._reopening = Reopening(build)
         except LictorError:
             raise
-        except ValueError as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise GraphError(str(error), "correct the guard's settings") from error
-        self._observes = observe_only
+        self._observes = flag("observe_only", observe_only)
         # The bridge knows guards by their identity, so they live as long as the engine.
         self._plan = plan
 
@@ -475,7 +493,7 @@ def _permitted(result: EvaluationResult) -> EvaluationResult:
 
 
 def _providers(given: Sequence[Any]) -> list[tuple[Any, ...]]:
-    if not given:
+    if isinstance(given, (list, tuple)) and not given:
         return []
     from lictor.feedback import configured
 
@@ -493,4 +511,5 @@ def _checkers(given: Any, root: str) -> list[tuple[str, Callable[[dict[str, Any]
 def _tracers(tracer: Tracer | Sequence[Tracer] | None) -> tuple[Tracer, ...]:
     if tracer is None:
         return ()
-    return tuple(tracer) if isinstance(tracer, Sequence) else (tracer,)
+    given = [tracer] if hasattr(tracer, "trace") else several("tracer", tracer)
+    return tuple(having("tracer", one, "trace") for one in given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lictor.engine import EvaluationResult
@@ -20,6 +20,10 @@ class LictorError(Exception):
         self.fix = fix
         self.kind = kind
         self.errors = list(errors)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An exception is made anew from what it was made of: workers of a pool hand theirs on.
+        return (_again, (type(self), self.reason, self.fix, self.kind, self.errors, self.args))
 
 
 class ActionError(LictorError, ValueError):
@@ -65,6 +69,15 @@ class Blocked(LictorError, PermissionError):
         super().__init__(evaluation.reason, evaluation.fix, evaluation.decision)
         self.evaluation = evaluation
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.evaluation,))
+
 
 class NeedsApproval(Blocked):
     """A person has to say yes first."""
+
+
+def _again(error: type[LictorError], reason: str, fix: str, kind: str, errors: list[str], args: tuple[Any, ...]) -> LictorError:
+    made = error(reason, fix, kind, errors)
+    made.args = args
+    return made

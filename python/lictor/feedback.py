@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from lictor import _lictor
-from lictor._texts import texts
+from lictor._given import having, number, several, texts, whole, word
+from lictor.errors import PolicyError
 from lictor.context import CalledContext
 
 if TYPE_CHECKING:
@@ -78,6 +79,14 @@ class FeedbackTrigger:
     every_n_calls: int | None = None
     every_n_seconds: float | None = None
     on_file_created: str | FileCreatedTrigger | None = None
+
+    def __post_init__(self) -> None:
+        if self.every_n_calls is not None:
+            whole("every_n_calls", self.every_n_calls, 1)
+        if self.every_n_seconds is not None:
+            number("every_n_seconds", self.every_n_seconds, above=True)
+        if not isinstance(self.on_file_created, (str, FileCreatedTrigger, type(None))):
+            raise PolicyError("`on_file_created` does not name a file", "give the name of a file")
 
     def to_dict(self) -> dict[str, Any]:
         millis = None if self.every_n_seconds is None else max(1, round(self.every_n_seconds * 1000))
@@ -162,6 +171,12 @@ class FeedbackProviderConfig:
     provider: FeedbackProvider | NativeProvider
     trigger: FeedbackTrigger = FeedbackTrigger(every_n_calls=1)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.provider, NativeProvider):
+            having("provider", self.provider, "provide")
+        if not isinstance(self.trigger, FeedbackTrigger):
+            raise PolicyError(f"`{self.trigger!r}` is not a trigger", "give a `FeedbackTrigger`")
+
     def build(self) -> tuple[Any, ...]:
         """What the bridge takes."""
         provider = self.provider
@@ -190,7 +205,7 @@ class StaticFeedbackProvider(NativeProvider):
     """Always says the same."""
 
     def __init__(self, feedback: str, name: str = "static") -> None:
-        super().__init__(name, {"Static": {"say": feedback}})
+        super().__init__(name, {"Static": {"say": word("feedback", feedback)}})
 
 
 class DeadlineFeedback(NativeProvider):
@@ -199,8 +214,8 @@ class DeadlineFeedback(NativeProvider):
     def __init__(
         self, deadline: float | timedelta, warning_threshold_seconds: float = 120, name: str = "deadline"
     ) -> None:
-        seconds = deadline if isinstance(deadline, (int, float)) else deadline.total_seconds()
-        after, warn = round(seconds * 1000), round(warning_threshold_seconds * 1000)
+        seconds = deadline.total_seconds() if hasattr(deadline, "total_seconds") else number("deadline", deadline)
+        after, warn = round(seconds * 1000), round(number("warning_threshold_seconds", warning_threshold_seconds) * 1000)
         super().__init__(name, {"Deadline": {"after": after, "warn_below": warn}})
 
 
@@ -208,14 +223,14 @@ class BudgetFeedback(NativeProvider):
     """How many actions are left."""
 
     def __init__(self, max_actions: int, warn_at: float = 0.8, name: str = "budget") -> None:
-        super().__init__(name, {"Budget": {"max_actions": max_actions, "warn_at": round(warn_at * 1000)}})
+        super().__init__(name, {"Budget": {"max_actions": whole("max_actions", max_actions), "warn_at": round(number("warn_at", warn_at) * 1000)}})
 
 
 class StallFeedback(NativeProvider):
     """That the last calls failed one after the other."""
 
     def __init__(self, failures: int = 3, name: str = "stall") -> None:
-        super().__init__(name, {"Stall": {"failures": failures}})
+        super().__init__(name, {"Stall": {"failures": whole("failures", failures, 1)}})
 
 
 class FindingsFeedback:
@@ -260,5 +275,5 @@ class CommandFeedback:
 
 def configured(given: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Providers with or without a trigger, as the bridge takes them."""
-    configs = [one if isinstance(one, FeedbackProviderConfig) else FeedbackProviderConfig(one) for one in given]
+    configs = [one if isinstance(one, FeedbackProviderConfig) else FeedbackProviderConfig(one) for one in several("feedback", given)]
     return [config.build() for config in configs]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from typing import Any as Anything
 
 from lictor._async import is_async, waiting
+from lictor._given import flag, function, several, whole, word
 from lictor.context import GovernanceContext
 from lictor.actions import Action
 from lictor.errors import GraphError
@@ -33,6 +34,12 @@ class Combinator:
         """What the bridge takes."""
         raise NotImplementedError
 
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), len(self.children())))
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.children()))})"
 
@@ -41,7 +48,7 @@ class All(Combinator):
     """All children must pass. With ``short_circuit`` the first block ends it."""
 
     def __init__(self, *children: Anything, short_circuit: bool = False, name: str | None = None) -> None:
-        self._children, self._short_circuit, self.name = children, short_circuit, name
+        self._children, self._short_circuit, self.name = children, flag("short_circuit", short_circuit), _name(name)
 
     def children(self) -> tuple[Anything, ...]:
         return self._children
@@ -54,7 +61,7 @@ class Any(Combinator):
     """One child that passes is enough."""
 
     def __init__(self, *children: Anything, name: str | None = None) -> None:
-        self._children, self.name = children, name
+        self._children, self.name = children, _name(name)
 
     def children(self) -> tuple[Anything, ...]:
         return self._children
@@ -67,9 +74,9 @@ class Not(Combinator):
     """Passes what its child blocks, and blocks what it passes."""
 
     def __init__(self, child: Anything, *, reason: str = "", fix: str = "", name: str | None = None) -> None:
-        self._child, self.name = child, name
-        self._reason = reason or "this is only allowed where the opposite check fails"
-        self._fix = fix or "choose another way to reach the goal, or ask a person"
+        self._child, self.name = child, _name(name)
+        self._reason = word("reason", reason) or "this is only allowed where the opposite check fails"
+        self._fix = word("fix", fix) or "choose another way to reach the goal, or ask a person"
 
     def children(self) -> tuple[Anything, ...]:
         return (self._child,)
@@ -84,7 +91,8 @@ class When(Combinator):
     def __init__(
         self, condition: Condition, then: Anything, otherwise: Anything = None, *, name: str | None = None
     ) -> None:
-        self._condition, self._then, self._otherwise, self.name = condition, then, otherwise, name
+        self._condition = condition if isinstance(condition, str) else function("condition", condition)
+        self._then, self._otherwise, self.name = then, otherwise, _name(name)
 
     def children(self) -> tuple[Anything, ...]:
         return (self._then,) if self._otherwise is None else (self._then, self._otherwise)
@@ -106,7 +114,8 @@ class Threshold(Combinator):
     def __init__(
         self, n: int, *children: Anything, short_circuit: bool = False, name: str | None = None
     ) -> None:
-        self._n, self._children, self._short_circuit, self.name = n, children, short_circuit, name
+        self._n, self._children, self.name = whole("n", n), children, _name(name)
+        self._short_circuit = flag("short_circuit", short_circuit)
 
     def children(self) -> tuple[Anything, ...]:
         return self._children
@@ -121,7 +130,8 @@ class Escalate(Combinator):
     def __init__(
         self, primary: Anything, fallback: Anything, *, override_needs_human: bool = False, name: str | None = None
     ) -> None:
-        self._primary, self._fallback, self._human, self.name = primary, fallback, override_needs_human, name
+        self._primary, self._fallback, self.name = primary, fallback, _name(name)
+        self._human = flag("override_needs_human", override_needs_human)
 
     def children(self) -> tuple[Anything, ...]:
         return (self._primary, self._fallback)
@@ -142,9 +152,15 @@ def layered(
     observe: tuple[Anything, ...] = (),
 ) -> All:
     """The four layers: boundaries end the evaluation early, observers always run."""
-    groups = [All(*boundary, short_circuit=True)] if boundary else []
-    groups += [All(*group) for group in (resource, intent) if group]
-    return All(*groups, *observe)
+    given = {"boundary": boundary, "resource": resource, "intent": intent, "observe": observe}
+    first, *others, last = [several(name, guards) for name, guards in given.items()]
+    groups = [All(*first, short_circuit=True)] if first else []
+    groups += [All(*group) for group in others if group]
+    return All(*groups, *last)
+
+
+def _name(given: str | None) -> str | None:
+    return None if given is None else word("name", given)
 
 
 class Plan:
@@ -173,7 +189,7 @@ class Plan:
             raise GraphError("nothing in the graph decides", "add a guard that is not in the layer OBSERVE")
         import hashlib
 
-        self.fingerprint = hashlib.sha256("\n".join(self._parts).encode()).hexdigest()
+        self.fingerprint = hashlib.sha256("\n".join(self._parts).encode(errors="surrogatepass")).hexdigest()
 
     def _build(self, node: Anything) -> Anything:
         if isinstance(node, Combinator):

@@ -13,8 +13,9 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeVar
 
 from lictor._async import asynchronous, is_async, served_by, waiting
+from lictor._faults import failed
 from lictor._lictor import RawPolicies
-from lictor._texts import texts
+from lictor._given import path, several, texts, word
 from lictor.actions import Action, ActionKind
 from lictor.engine import EvaluationResult, PolicyEngine
 from lictor.errors import Blocked, LictorError, NeedsApproval, PolicyError
@@ -161,8 +162,11 @@ class PolicySet:
         name: str = "policies",
         root_dir: str | os.PathLike[str] | None = None,
     ) -> None:
-        self.name = name
-        self.policies = tuple(policies)
+        self.name = word("name", name)
+        self.policies = tuple(several("policies", policies))
+        for policy in self.policies:
+            if not isinstance(policy, Policy):
+                raise PolicyError(f"`{policy!r}` is not a policy", "give objects of `Policy`")
         self._words = (texts("verbs", verbs), texts("objects", objects), ungrounded)
         # By the place in the list: two policies of one name stay apart.
         self.callbacks = {
@@ -170,12 +174,12 @@ class PolicySet:
             for index, policy in enumerate(self.policies)
             if policy.callback is not None
         }
-        self._root = os.path.abspath(os.fspath(root_dir) if root_dir is not None else os.getcwd())
+        self._root = os.path.abspath(path("root_dir", root_dir) if root_dir is not None else os.getcwd())
         try:
             self._raw = RawPolicies(self.native_guard(), self._root)
         except LictorError:
             raise
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise PolicyError(f"a policy cannot be used: {error}", "correct what stands there") from error
 
     def rules(self) -> list[dict[str, Any]]:
@@ -220,7 +224,8 @@ class PolicySet:
         ``call_context`` is the action that concepts belong to, for callbacks and for policies on tools."""
         concepts, action = _subject(what, call_context)
         self._refuse_async(())
-        found = self._raw.evaluate(concepts, cardinality, action._raw, action)
+        with _told():
+            found = self._raw.evaluate(concepts, cardinality, action._raw, action)
         return PolicyEvaluation(found["action"], self._violations(found["violations"]))
 
     def check_policy(
@@ -276,7 +281,8 @@ class PolicySet:
             return _answers(given, len(violations))
 
         asked = None if on_policy is None else ask
-        found = self._raw.check(concepts, cardinality, action._raw, action, asked)
+        with _told():
+            found = self._raw.check(concepts, cardinality, action._raw, action, asked)
         violations = self._violations(found["violations"])
         return PolicyResult(PolicyAction(found["action"]), found.get("reason"), violations)
 
@@ -306,8 +312,16 @@ class PolicySet:
             answer=_answer(answer),
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        verbs, objects, ungrounded = self._words
+        return (_set_of, (self.policies, verbs, objects, ungrounded, self.name, self._root))
+
     def __repr__(self) -> str:
         return f"PolicySet({list(self.policies)!r})"
+
+
+def _set_of(policies: Any, verbs: Any, objects: Any, ungrounded: Any, name: str, root: str) -> PolicySet:
+    return PolicySet(policies, verbs=verbs, objects=objects, ungrounded=ungrounded, name=name, root_dir=root)
 
 
 def policy_guard(
@@ -322,43 +336,54 @@ def policy_guard(
     Judged by a :class:`PolicySet`, a call that is blocked gives the :class:`PolicyResult` in place of its value and nothing is
     recorded. Judged by an engine, which needs an action, it is recorded with its outcome, and a block raises."""
 
+    if isinstance(judge, PolicyEngine):
+        if cardinality is not None:
+            raise PolicyError("an engine works out itself how many things a call touches", "leave `cardinality` out")
+    elif not isinstance(judge, PolicySet):
+        raise PolicyError(f"`{judge!r}` judges nothing", "give a `PolicySet` or a `PolicyEngine`")
+
+    def subject(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concepts | Action:
+        return concepts(*args, **kwargs) if callable(concepts) else concepts
+
+    def called(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Action]:
+        what = subject(args, kwargs)
+        many = cardinality(*args, **kwargs) if callable(cardinality) else cardinality
+        seen = {"call_args": args, "call_kwargs": kwargs}
+        if isinstance(what, Action):
+            what = call = what.replace(metadata={**what.metadata, **seen})
+        else:
+            call = Action(ActionKind.TOOL, {}, tool=name, metadata=seen)
+        return what, many, call
+
+    def traced(result: Any) -> Any:
+        if on_trace is not None:
+            on_trace(result)
+        return result
+
     def decorate(function: Callable[..., _T]) -> Callable[..., _T | PolicyResult]:
-        def checked(judge: PolicySet, args: tuple[Any, ...], kwargs: dict[str, Any]) -> PolicyResult:
-            what = concepts(*args, **kwargs) if callable(concepts) else concepts
-            many = cardinality(*args, **kwargs) if callable(cardinality) else cardinality
-            called = {"call_args": args, "call_kwargs": kwargs}
-            if isinstance(what, Action):
-                what = call = what.replace(metadata={**what.metadata, **called})
-            else:
-                call = Action(ActionKind.TOOL, {}, tool=function.__name__, metadata=called)
-            result = judge.check_policy(what, many, call, on_policy)
-            if on_trace is not None:
-                on_trace(result)
-            return result
-
-        def permitted(judge: PolicyEngine, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Action:
-            what = concepts(*args, **kwargs) if callable(concepts) else concepts
-            return _permitted(judge, what, on_policy, on_trace)
-
         if is_async(function):
 
             @functools.wraps(function)
             async def arun(*args: Any, **kwargs: Any) -> Any:
-                called: Any = function
+                run: Any = function
                 if isinstance(judge, PolicyEngine):
-                    with _recording(judge, permitted(judge, args, kwargs)):
-                        return await called(*args, **kwargs)
-                result = checked(judge, args, kwargs)
-                return await called(*args, **kwargs) if result else result
+                    action = _action(subject(args, kwargs))
+                    _permit(traced(await _aevaluated(judge, action, on_policy)))
+                    with _recording(judge, action):
+                        return await run(*args, **kwargs)
+                result = traced(await judge.acheck_policy(*called(function.__name__, args, kwargs), on_policy))
+                return await run(*args, **kwargs) if result else result
 
             return arun  # type: ignore[return-value]
 
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> _T | PolicyResult:
             if isinstance(judge, PolicyEngine):
-                with _recording(judge, permitted(judge, args, kwargs)):
+                action = _action(subject(args, kwargs))
+                _permit(traced(_evaluated(judge, action, on_policy)))
+                with _recording(judge, action):
                     return function(*args, **kwargs)
-            result = checked(judge, args, kwargs)
+            result: PolicyResult = traced(judge.check_policy(*called(function.__name__, args, kwargs), on_policy))
             return function(*args, **kwargs) if result else result
 
         return run
@@ -366,24 +391,44 @@ def policy_guard(
     return decorate
 
 
-def _permitted(
-    engine: PolicyEngine,
-    action: Concepts | Action,
-    on_policy: OnPolicy | None,
-    on_trace: Callable[[PolicyResult | EvaluationResult], None] | None,
-) -> Action:
-    """The action, when it may go ahead."""
-    if not isinstance(action, Action):
+def _action(what: Concepts | Action) -> Action:
+    if not isinstance(what, Action):
         raise PolicyError("an engine judges actions, not concepts", "give a function that makes the action, or a PolicySet")
+    return what
+
+
+def _evaluated(engine: PolicyEngine, action: Action, on_policy: OnPolicy | None) -> EvaluationResult:
+    """What an engine says when ``on_policy`` was asked."""
+    if on_policy is not None and is_async(on_policy):
+        raise asynchronous("on_policy")
     result = engine.evaluate(action)
-    if result.decision == "ask" and on_policy is not None:
-        found = [one for policies in engine.policy_sets for one in policies.violations(result)]
-        result = engine.resolve(action, result, _asked(on_policy, found, len(result.questions)))
-    if on_trace is not None:
-        on_trace(result)
+    if result.decision != "ask" or on_policy is None:
+        return result
+    found = _found(engine, result)
+    return engine.resolve(action, result, _answered(lambda: on_policy(found), len(found), len(result.questions)))
+
+
+async def _aevaluated(engine: PolicyEngine, action: Action, on_policy: Any) -> EvaluationResult:
+    result = await engine.aevaluate(action)
+    if result.decision != "ask" or on_policy is None:
+        return result
+    found = _found(engine, result)
+    try:
+        given = on_policy(found)
+        given = await given if is_async(on_policy) else given
+    except Exception:
+        failed("`on_policy` failed")
+        given = False
+    return await engine.aresolve(action, result, _answered(lambda: given, len(found), len(result.questions)))
+
+
+def _found(engine: PolicyEngine, result: EvaluationResult) -> list[PolicyViolation]:
+    return [one for policies in engine.policy_sets for one in policies.violations(result)]
+
+
+def _permit(result: EvaluationResult) -> None:
     if not result.passed:
         raise NeedsApproval(result) if result.decision == "ask" else Blocked(result)
-    return action
 
 
 @contextlib.contextmanager
@@ -397,16 +442,17 @@ def _recording(engine: PolicyEngine, action: Action) -> Iterator[None]:
     engine.post_action(action, True)
 
 
-def _asked(on_policy: OnPolicy, violations: list[PolicyViolation], questions: int) -> list[bool | Answer]:
-    """Answers for an engine, which asks one question for each violation that needs a yes."""
+def _answered(ask: Callable[[], Any], violations: int, questions: int) -> list[bool | Answer]:
+    """Answers for an engine, which asks one question for each violation that needs a yes. What is no answer is a no."""
     try:
-        given = on_policy(violations)
+        given = ask()
+        answers = _answers(given, violations)
     except Exception:
+        failed("`on_policy` failed")
         return [False] * questions
     if isinstance(given, bool):
         return [given] * questions
-    answers = _answers(given, len(violations))
-    approved = len(answers) == len(violations) and all(_yes(answer) for answer in answers)
+    approved = len(answers) == violations and all(_yes(answer) for answer in answers)
     return [approved] * questions
 
 
@@ -434,6 +480,17 @@ def _answer(given: Any) -> Answer | None:
     if given is None or isinstance(given, bool):
         return None if given is None else Answer(given)
     return Answer(bool(given["approved"]), given.get("reason"))
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Words that the bridge does not take, as an error of the package."""
+    try:
+        yield
+    except LictorError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise PolicyError(str(error), "use the words of the catalogue, and `single`, `multiple` or `unknown`") from error
 
 
 def _subject(what: Concepts | Action, call_context: Action | None) -> tuple[list[tuple[str, str]] | None, Action]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Protocol
 
+from lictor._given import path as given_path, whole
 from lictor._records import dataclass
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ class InMemorySessionStore:
 
     keep: int = 10_000
 
+    def __post_init__(self) -> None:
+        whole("keep", self.keep, 1)
+
     @property
     def path(self) -> None:
         return None
@@ -38,4 +42,4 @@ class SQLiteSessionStore:
     def __init__(self, path: str | os.PathLike[str] = "lictor.db") -> None:
         from pathlib import Path
 
-        object.__setattr__(self, "path", Path(path).absolute())
+        object.__setattr__(self, "path", Path(given_path("path", path)).absolute())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lictor._faults import failed
-from lictor._texts import texts
+from lictor._given import mapping, texts
 from lictor.actions import Action
 from lictor.memory import GuardMemory
 from lictor.outcomes import Outcome
@@ -75,6 +75,8 @@ class ToolGuard:
     def check(self, action: Action, ctx: GovernanceContext) -> Verdict:
         context = ToolContext(action, ctx.memory, ctx.session)
         decision = self.policy.check(_tool(action), action.payload, context=context)
+        if not isinstance(decision.allowed, bool):
+            raise TypeError(f"a decision is allowed or not, and not `{decision.allowed!r}`")
         if decision.allowed:
             return Verdict.pass_()
         return Verdict.block(reason=decision.reason or "", fix=decision.fix or "do first what the policy asks for")
@@ -94,7 +96,7 @@ class SequentialDependencyPolicy:
 
     def __init__(self, dependencies: Mapping[str, Iterable[str]], name: str = "sequence") -> None:
         self.name = name
-        self._dependencies = {tool: texts(tool, needs) for tool, needs in dependencies.items()}
+        self._dependencies = {tool: texts(tool, needs) for tool, needs in mapping("dependencies", dependencies).items()}
 
     def check(self, tool: str, params: Mapping[str, Any], *, context: ToolContext) -> PolicyDecision:
         missing = [need for need in self._dependencies.get(tool, ()) if f"did {need}" not in context.memory]

@@ -6,23 +6,53 @@ from pathlib import Path
 
 import pytest
 
-from lictor import Action, ActionError, All, ApprovalError, GraphError, LictorError, PolicyEngine, PolicyError, Project, Threshold, Verdict
-from lictor.completion import CommandChecker, CompositeChecker, FileOutputChecker
-from lictor.feedback import CommandFeedback
+from lictor import (
+    Action,
+    ActionError,
+    All,
+    ApprovalError,
+    GraphError,
+    InMemorySessionStore,
+    LictorError,
+    PolicyEngine,
+    PolicyError,
+    Project,
+    Threshold,
+    Verdict,
+    When,
+    guard,
+    layered,
+)
+from lictor.completion import CommandChecker, CompositeChecker, FileOutputChecker, TaskCompletionResult
+from lictor.feedback import CommandFeedback, FeedbackTrigger
 from lictor.guards import (
+    AuditGuard,
     BashSafetyGuard,
     BudgetGuard,
     FileBoundaryGuard,
+    IntentGuard,
+    IntentRule,
     KnownToolsGuard,
+    LayerIsolationGuard,
     NetworkGuard,
+    RateLimitGuard,
     RulesGuard,
     SandboxGuard,
     SecretsGuard,
 )
-from lictor.policies import Policy, PolicySet
-from lictor.tools import ReadBeforeWritePolicy, SequentialDependencyPolicy
+from lictor.policies import Policy, PolicyCallbackResult, PolicySet, policy_guard
+from lictor.tools import PolicyDecision, ReadBeforeWritePolicy, SequentialDependencyPolicy
 
 LS = Action.bash("ls")
+
+
+async def never(action):
+    return False
+
+
+def ask_for(*_):
+    return LS
+
 
 # Each takes a list of texts; the twin with a list is fine.
 LISTS = {
@@ -52,6 +82,19 @@ LISTS = {
     "tools": lambda given: PolicySet([Policy("p", tools=given)]),
     "verbs": lambda given: PolicySet([Policy("p")], verbs=given),
 }
+
+
+# Without a list these are not limited, which is what `None` says.
+UNLIMITED = ("allowed_dirs", "languages", "forbid_imports")
+NO_LISTS = [3, True, object(), str, {"recommended": 1}, [3], [None], [b"x"]]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_what_is_no_list_of_texts_is_refused(name):
+    for given in NO_LISTS if name in UNLIMITED else [None, *NO_LISTS]:
+        with pytest.raises(PolicyError, match=rf"`{name.strip()}` (is|has) ") as raised:
+            LISTS[name](given)
+        assert raised.value.fix
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -106,8 +149,46 @@ class Nameless:
         (lambda: PolicyEngine(BashSafetyGuard()).post_action({}), ActionError, "a `dict` is not an action"),
         (lambda: PolicyEngine(BashSafetyGuard()).post_action(LS, "yes"), ActionError, "`'yes'` does not say what came of"),
         (lambda: Project.from_yaml("version: 1\n").evaluate("ls"), ActionError, "a `str` is not an action"),
-        (lambda: PolicyEngine(BashSafetyGuard(), deadline=0), PolicyError, "a deadline of 0 seconds"),
-        (lambda: PolicyEngine(BashSafetyGuard(), deadline=float("nan")), PolicyError, "a deadline of nan seconds"),
+        (lambda: PolicyEngine(BashSafetyGuard(), deadline=0), PolicyError, "`deadline` is 0; give a number above 0"),
+        (lambda: PolicyEngine(BashSafetyGuard(), deadline=float("nan")), PolicyError, "`deadline` is nan"),
+        (lambda: PolicyEngine(BashSafetyGuard(), deadline=True), PolicyError, "`deadline` is a `bool` and not a number"),
+        (lambda: PolicyEngine(BashSafetyGuard(), session_store=""), PolicyError, "`''` is not a store; give `SQLiteSessionStore"),
+        (lambda: PolicyEngine(BashSafetyGuard(), session_store="a.db"), PolicyError, "is not a store"),
+        (lambda: PolicyEngine(BashSafetyGuard(), tracer=print), PolicyError, "`tracer` is a `builtin_function_or_method` and not a list"),
+        (lambda: PolicyEngine(BashSafetyGuard(), tracer=[3]), PolicyError, "`tracer` is a `int` without `trace`"),
+        (lambda: PolicyEngine(BashSafetyGuard(), on_ask=True), PolicyError, "`on_ask` is a `bool`, which cannot be called"),
+        (lambda: PolicyEngine(BashSafetyGuard(), completion=FileOutputChecker), PolicyError, "`completion` is the class `FileOutputChecker`"),
+        (lambda: PolicyEngine(BashSafetyGuard(), completion=lambda context: None), PolicyError, "`completion` is a `function` without `check`"),
+        (lambda: PolicyEngine(BashSafetyGuard(), feedback=3), PolicyError, "`feedback` is a `int` and not a list"),
+        (lambda: PolicyEngine(BashSafetyGuard(), feedback=[3]), PolicyError, "`provider` is a `int` without `provide`"),
+        (lambda: PolicyEngine(BashSafetyGuard(), policies=3), PolicyError, "`policies` is a `int` and not a list"),
+        (lambda: PolicyEngine(BashSafetyGuard(), observe_only="no"), PolicyError, "`observe_only` is a `str`; give True or False"),
+        (lambda: PolicyEngine(BashSafetyGuard(), root_dir=3), PolicyError, "`root_dir` is a `int` and not a path"),
+        (lambda: PolicyEngine(BashSafetyGuard(), default_session=3), PolicyError, "`default_session` is a `int` and not text"),
+        (lambda: PolicyEngine(FileBoundaryGuard(root="\udc80")), GraphError, "surrogates not allowed"),
+        (lambda: PolicyEngine(When(3, BashSafetyGuard())), PolicyError, "`condition` is a `int`, which cannot be called"),
+        (lambda: Threshold(True, BashSafetyGuard()), PolicyError, "`n` is a `bool` and not a whole number"),
+        (lambda: All(BashSafetyGuard(), short_circuit="no"), PolicyError, "`short_circuit` is a `str`"),
+        (lambda: layered(boundary=BashSafetyGuard()), PolicyError, "`boundary` is a `BashSafetyGuard` and not a list"),
+        (lambda: PolicyEngine(guard("g", layer="inner")(lambda action: True)), PolicyError, "`inner` is not a layer of `g`"),
+        (lambda: InMemorySessionStore(0), PolicyError, "`keep` is 0; give a number from 1 on"),
+        (lambda: BudgetGuard(max_cost=-1), PolicyError, "`max_cost` is -1"),
+        (lambda: RateLimitGuard(True), PolicyError, "`max_per_minute` is a `bool`"),
+        (lambda: LayerIsolationGuard(["a"]), PolicyError, "`layers` is a `list` and not a mapping"),
+        (lambda: AuditGuard("audit.log"), PolicyError, "`sink` is a `str` without `write`"),
+        (lambda: IntentGuard(["deploy"]), PolicyError, "`'deploy'` is not a rule"),
+        (lambda: IntentGuard([IntentRule("deploy", never, "no", "no")]), PolicyError, "`require` for `deploy` is asynchronous"),
+        (lambda: FeedbackTrigger(every_n_calls=0), PolicyError, "`every_n_calls` is 0"),
+        (lambda: FeedbackTrigger(every_n_seconds=-1), PolicyError, "`every_n_seconds` is -1; give a number above 0"),
+        (lambda: CompositeChecker([3]), PolicyError, "`checkers` is a `int` without `check`"),
+        (lambda: PolicySet([3]), PolicyError, "`3` is not a policy"),
+        (lambda: PolicySet([Policy("p")]).evaluate([("delete", "file")], "lots"), PolicyError, "`lots`"),
+        (lambda: PolicySet([Policy("p")]).evaluate([("\udc80", "file")]), PolicyError, "surrogates"),
+        (lambda: policy_guard(PolicyEngine(BashSafetyGuard()), ask_for, "multiple"), PolicyError, "leave `cardinality` out"),
+        (lambda: policy_guard("policies", ask_for), PolicyError, "`'policies'` judges nothing"),
+        (lambda: Action("Bash", {"command": "ls"}), ActionError, "`Bash` is not a kind of action; did you mean `bash`"),
+        (lambda: Action("execute-code", {}), ActionError, "did you mean `execute_code`"),
+        (lambda: Action.from_tool_call("sh", {"command": "ls"}, kinds={"sh": "bsh"}), ActionError, "did you mean `bash`"),
         (lambda: PolicyEngine(BashSafetyGuard(), redact=["("]), PolicyError, "`redact` has a pattern"),
         (lambda: PolicySet([Policy("p")]).check_policy("delete file"), PolicyError, "`'delete file'` is no list of concepts"),
         (lambda: PolicySet([Policy("p")]).evaluate(("delete", "file")), PolicyError, "is no list of concepts; give pairs"),
@@ -119,6 +200,60 @@ def test_it_is_told_what_is_wrong(make, error, said):
     with pytest.raises(error, match=said) as raised:
         make()
     assert isinstance(raised.value, LictorError) and raised.value.fix
+
+
+@pytest.mark.parametrize("given", [None, "no", 1, [], object()])
+def test_what_is_neither_yes_nor_no_lets_nothing_pass(given):
+    class Vague:
+        name = "vague"
+
+        def check(self, *_, **__):
+            return PolicyDecision(given)
+
+    class Half:
+        def check(self, context):
+            return TaskCompletionResult(given, "half")
+
+    class Tool(Vague):
+        def check(self, tool, params, *, context):
+            return PolicyDecision(given)
+
+    assert not PolicyEngine(Vague()).evaluate(LS)
+    assert not PolicyEngine(BashSafetyGuard(), policies=[Tool()]).evaluate(LS)
+    for checker in (Half(), CompositeChecker([Half()]), CompositeChecker([Half()], all_must_pass=False)):
+        assert PolicyEngine(BashSafetyGuard(), completion=checker).check_stop("s").blocks
+    callback = PolicySet([Policy("p", "delete", requires_confirmation=False, callback=lambda _: PolicyCallbackResult(given))])
+    assert not callback.check_policy([("delete", "file")])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_condition_that_would_have_to_be_awaited_runs_neither_branch():
+    ran = []
+    engine = PolicyEngine(When(lambda action, ctx: never(action), lambda action: ran.append(1), lambda action: ran.append(2)))
+    result = engine.evaluate(LS)
+    assert result.decision == "block" and ran == [] and "awaited" in result.faults[0]
+
+
+def test_faults_are_logged_with_their_traceback(caplog):
+    def broken(action):
+        raise KeyError("here")
+
+    class Sink:
+        def write(self, line):
+            raise OSError("disk full")
+
+    class Provider:
+        name = "hint"
+
+        def provide(self, *, context):
+            raise KeyError("there")
+
+    engine = PolicyEngine(All(broken, AuditGuard(Sink())), feedback=[Provider()])
+    engine.evaluate(LS)
+    engine.post_action(LS)
+    told = {record.getMessage(): record.exc_info for record in caplog.records}
+    assert set(told) == {"the guard `broken` failed", "the guard `audit` failed", "the feedback provider `hint` failed"}
+    assert all(info[2] is not None for info in told.values())
 
 
 def test_a_verdict_with_another_status_blocks_and_says_so():

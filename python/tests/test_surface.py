@@ -1,16 +1,19 @@
 """The originals' surfaces beyond verdikt's README, and what a program may set on an engine."""
 
 import asyncio
+import copy
+import json
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from lictor import Action, All, Answer, Blocked, PolicyEngine, PolicyError, SQLiteSessionStore, StoreError, Verdict, When
 from lictor.errors import LictorError
 from lictor.feedback import Feedback, FeedbackTrigger, FileCreatedTrigger
-from lictor.guards import BashSafetyGuard, BudgetGuard, RateLimitGuard
+from lictor.guards import BashSafetyGuard, BudgetGuard, FileBoundaryGuard, RateLimitGuard
 from lictor.policies import Policy, PolicyAction, PolicyCallbackResult, PolicySet, policy_guard
 from lictor.testing import FixedClock, RecordingApprover, ScriptedSession, assert_asks, assert_blocks, assert_passes
 
@@ -305,14 +308,70 @@ def test_helpers_for_tests_and_small_values():
             pass
         case _:
             pytest.fail("no match")
-    assert Action.from_tool_call("bash", {"file_path": "x"}).kind == "tool"
-    read = Action.from_tool_call("read", {"file_path": "x"})
-    assert read.kind == "read" and read.text("path") == "x"
-    assert Action.from_tool_call("mine", {"file_path": "x"}, kinds={"mine": "write"}).text("path") == "x"
-    assert Action.from_tool_call("read", {"file_path": "x", "path": "y"}).kind == "tool"
+    engine = PolicyEngine(FileBoundaryGuard(red_line_files=["**/.env"]))
+    assert not engine.evaluate(Action("write", {"file_path": ".env"})) and engine.evaluate(Action("write", {"file_path": "a"}))
     assert FeedbackTrigger(on_file_created=FileCreatedTrigger("PLAN.md")).to_dict()["on_file_created"] == "PLAN.md"
     rendered = Feedback(provider_name="Deadline", summary="slow", suggestions=["hurry"]).render()
     assert rendered == "<feedback provider='Deadline'>\nslow\n\n→ hurry\n</feedback>"
+
+
+TOOL_CALLS = [json.loads(line) for line in Path(__file__).with_name("tool_calls.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("case", TOOL_CALLS, ids=lambda case: json.dumps(case)[:60])
+def test_tools_become_actions_by_name_and_form_of_their_arguments(case):
+    action = Action.from_tool_call(case["name"], case["args"], kinds=case.get("kinds"))
+    assert action.kind == case["kind"] and action.payload.get("path") == case.get("path", case["args"].get("path"))
+
+
+def test_what_crosses_to_another_process():
+    blocked = PolicyEngine(lambda action: Verdict.block(reason="no", fix="wait")).evaluate(Action.bash("ls"))
+    error = pickle.loads(pickle.dumps(Blocked(blocked)))
+    assert isinstance(error, Blocked) and (error.reason, error.fix, str(error)) == ("no", "wait", "no; wait")
+    assert error.evaluation.decision == "block" and error.evaluation.action == blocked.action
+    with pytest.raises(PolicyError) as refused:
+        PolicySet([Policy("p", "bless", "file"), Policy("", "delete")])
+    again = pickle.loads(pickle.dumps(refused.value))
+    assert vars(again) == vars(refused.value) and str(again) == str(refused.value)
+    policies = PolicySet([Policy("p", "approve", "invoice")], verbs=["approve"], objects=["invoice"], name="mine")
+    same = pickle.loads(pickle.dumps(All(policies, BudgetGuard(max_actions=1)))).children()
+    assert same[0].evaluate([("approve", "invoice")]).decision == "ask" and same[0].name == "mine"
+    assert same[1] == BudgetGuard(max_actions=1) != BudgetGuard(max_actions=2)
+    assert All(BudgetGuard(max_actions=1)) == All(BudgetGuard(max_actions=1)) != All(BashSafetyGuard())
+    engine = PolicyEngine(BashSafetyGuard())
+    assert copy.deepcopy({"engine": engine})["engine"] is engine is copy.copy(engine)
+    assert copy.deepcopy(blocked) is blocked
+    assert pickle.loads(pickle.dumps(engine.session())) == engine.session()
+    with pytest.raises(TypeError, match="make one in each process"):
+        pickle.dumps(engine)
+
+
+def test_what_guards_a_coroutine_is_awaited():
+    async def allow(violations):
+        return [True] * len(violations)
+
+    async def patient(action):
+        return True
+
+    policies = PolicySet([Policy("p", "delete", "file")])
+    engine = PolicyEngine(All(policies, patient))
+    for judge, what in ((policies, DELETE), (engine, lambda name: Action.bash(f"rm {name}"))):
+
+        @policy_guard(judge, what, on_policy=allow)
+        async def remove(name):
+            return f"removed {name}"
+
+        assert asyncio.run(remove("a")) == "removed a"
+    assert engine.session().success_count == 1
+
+
+@pytest.mark.parametrize("given", [None, 3, [True, True], ["yes"]])
+def test_what_is_no_answer_blocks_an_engine_too(given):
+    engine = PolicyEngine(All(PolicySet([Policy("p", "delete", "file")])))
+    remove = policy_guard(engine, lambda: Action.bash("rm a"), on_policy=lambda violations: given)(lambda: pytest.fail("ran"))
+    with pytest.raises(Blocked):
+        remove()
+    assert len(engine.approvals) == 0
 
 
 def test_an_engine_guards_functions_too():

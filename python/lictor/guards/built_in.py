@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, ClassVar
 
 from lictor._records import dataclass
-from lictor._texts import texts
+from lictor._async import is_async
+from lictor._given import function, having, mapping, number, path, several, texts, whole
 from lictor.actions import Action, ActionKind
 from lictor.context import GovernanceContext
+from lictor.errors import PolicyError
 from lictor.guards.own import BaseGuard
 from lictor.layers import GovernanceLayer
 from lictor.verdicts import Verdict
@@ -35,11 +37,17 @@ class NativeGuard:
 
     def __init__(self, config: Mapping[str, Any], root: str | os.PathLike[str] | None = None) -> None:
         self.config = {key: value for key, value in config.items() if value is not None}
-        self.root = None if root is None else os.fspath(root)
+        self.root = None if root is None else path("root", root)
 
     @property
     def name(self) -> str:
         return self.kind
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and (self.config, self.root) == (other.config, other.root)  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.root))
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{key}={value!r}" for key, value in self.config.items())
@@ -100,7 +108,7 @@ class LayerIsolationGuard(NativeGuard):
     kind = "layer_isolation"
 
     def __init__(self, layers: Mapping[str, Mapping[str, Any]]) -> None:
-        super().__init__(dict(layers))
+        super().__init__(mapping("layers", layers))
 
 
 class SandboxGuard(NativeGuard):
@@ -141,9 +149,9 @@ class BudgetGuard(NativeGuard):
                 "max_tasks": max_tasks,
                 "max_actions": max_actions,
                 "max_minutes": max_minutes,
-                "warn_at": warn_at,
+                "warn_at": None if warn_at is None else number("warn_at", warn_at),
                 "max_tokens": max_tokens,
-                "max_cost": max_cost,
+                "max_cost": None if max_cost is None else number("max_cost", max_cost),
             }
         )
 
@@ -154,7 +162,7 @@ class RateLimitGuard(NativeGuard):
     kind = "rate_limit"
 
     def __init__(self, max_per_minute: int) -> None:
-        super().__init__({"max_per_minute": max_per_minute})
+        super().__init__({"max_per_minute": whole("max_per_minute", max_per_minute)})
 
 
 class RiskGuard(NativeGuard):
@@ -239,7 +247,13 @@ class IntentGuard(BaseGuard):
     name = "intent"
 
     def __init__(self, rules: Sequence[IntentRule] = ()) -> None:
-        self._rules = tuple(rules)
+        self._rules = tuple(several("rules", rules))
+        for rule in self._rules:
+            if not isinstance(rule, IntentRule):
+                raise PolicyError(f"`{rule!r}` is not a rule", "give objects of `IntentRule`")
+            if is_async(function("require", rule.require)):
+                # What has to be awaited counts as true.
+                raise PolicyError(f"`require` for `{rule.task_type}` is asynchronous", "write a guard with `async def check`")
 
     def check(self, action: Action) -> Verdict:
         if action.kind != ActionKind.SUBMIT_TASK or not self._rules:
@@ -264,7 +278,7 @@ class AuditGuard(BaseGuard):
 
     def __init__(self, sink: Callable[[dict[str, Any]], None] | IO[str] | None = None) -> None:
         self.records: list[dict[str, Any]] = []
-        self._sink = sink
+        self._sink = sink if sink is None or callable(sink) else having("sink", sink, "write")
 
     def check(self, action: Action, ctx: GovernanceContext) -> Verdict:
         record = {"action": action.to_dict(), "verdicts": ctx._raw.verdicts, "risk": ctx.risk_score, "at": ctx.now}

@@ -74,7 +74,11 @@ def describe(node: Any) -> tuple[str, GovernanceLayer, Callable[..., Any], bool]
         )
     if not isinstance(name, str):
         raise PolicyError(f"the name of `{node!r}` is not text", "give it a name, or none")
-    return name, GovernanceLayer(layer), check, _takes_context(name, check)
+    try:
+        known = GovernanceLayer(layer)
+    except ValueError:
+        raise PolicyError(f"`{layer}` is not a layer of `{name}`", "give one of `GovernanceLayer`") from None
+    return name, known, check, _takes_context(name, check)
 
 
 def is_tool_policy(node: Any) -> bool:
