@@ -73,7 +73,8 @@ def word(name: str, given: Any) -> str:
 def function(name: str, given: Any) -> Callable[..., Any]:
     if not callable(given):
         raise PolicyError(f"`{name}` is {_shown(given)}, which cannot be called", "give a function")
-    return given
+    called: Callable[..., Any] = given
+    return called
 
 
 def having(name: str, given: Any, *methods: str) -> Any:

@@ -214,7 +214,8 @@ class DeadlineFeedback(NativeProvider):
     def __init__(
         self, deadline: float | timedelta, warning_threshold_seconds: float = 120, name: str = "deadline"
     ) -> None:
-        seconds = deadline.total_seconds() if hasattr(deadline, "total_seconds") else number("deadline", deadline)
+        length: Any = getattr(deadline, "total_seconds", None)
+        seconds = number("deadline", deadline if length is None else length())
         after, warn = round(seconds * 1000), round(number("warning_threshold_seconds", warning_threshold_seconds) * 1000)
         super().__init__(name, {"Deadline": {"after": after, "warn_below": warn}})
 

@@ -44,7 +44,7 @@ class NativeGuard:
         return self.kind
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and (self.config, self.root) == (other.config, other.root)  # type: ignore[attr-defined]
+        return type(other) is type(self) and self.__dict__ == other.__dict__
 
     def __hash__(self) -> int:
         return hash((type(self), self.root))

@@ -64,11 +64,11 @@ def _walk(agent: Agent[Any], governor: Governor, seen: set[int]) -> None:
 
     async def get_all_tools(*args: Any, **options: Any) -> list[Any]:
         # Those of MCP servers are made for each turn, and a program may add others to the agent later.
-        tools = await listed(*args, **options)
+        tools: list[Any] = await listed(*args, **options)
         _put(tools, governor, seen)
         return tools
 
-    agent.get_all_tools = get_all_tools  # type: ignore[method-assign]
+    agent.get_all_tools = get_all_tools
     for handoff in agent.handoffs:
         to = _target(handoff)
         if to is None:
@@ -91,10 +91,9 @@ def _put(tools: Iterable[Any], governor: Governor, seen: set[int]) -> None:
 
 def _target(handoff: Any) -> Agent[Any] | None:
     """The agent that takes over, where it is known before the run."""
-    if not isinstance(handoff, Handoff):
-        return handoff  # type: ignore[no-any-return]
-    known = getattr(handoff, "_agent_ref", None)
-    return None if known is None else known()
+    known: Any = getattr(handoff, "_agent_ref", None) if isinstance(handoff, Handoff) else lambda: handoff
+    found: Agent[Any] | None = None if known is None else known()
+    return found
 
 
 class _Governed:
