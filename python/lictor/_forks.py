@@ -1,10 +1,13 @@
-"""A connection to a file must not cross a fork: the child opens its own."""
+"""A connection to a file must not cross a fork: the child opens its own. A fork waits until no other thread is inside an engine:
+its locks would stay locked in the child."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from typing import Generic, TypeVar
+
+from lictor._lictor import after_fork, before_fork
 
 _T = TypeVar("_T")
 
@@ -17,10 +20,11 @@ _foreign: list[object] = []
 def _forked() -> None:
     global _generation
     _generation += 1
+    after_fork(True)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(before=before_fork, after_in_parent=lambda: after_fork(False), after_in_child=_forked)
 
 
 class Reopening(Generic[_T]):

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from lictor.errors import PolicyError
+from lictor.errors import ActionError, LictorError, PolicyError
+
+
+_Call = TypeVar("_Call", bound=Callable[..., Any])
+
+
+def told(call: _Call) -> _Call:
+    """A method whose arguments the bridge takes: what it does not take is an error of the package."""
+
+    @functools.wraps(call)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return call(*args, **kwargs)
+        except LictorError:
+            raise
+        except (TypeError, ValueError) as error:
+            raise ActionError(f"`{call.__name__}`: {error}", "give Unicode text, numbers and mappings as documented") from error
+
+    return run  # type: ignore[return-value]
 
 
 def several(name: str, given: Any) -> list[Any]:

@@ -11,12 +11,16 @@ __all__ = [
     "RawMemory",
     "RawPolicies",
     "RawProject",
+    "after_fork",
+    "before_fork",
     "finding_id",
     "parse_evidence",
     "render_feedback",
 ]
 
 def parse_evidence(spec: str) -> tuple[str, int | None, str]: ...
+def after_fork(is_child: bool) -> None: ...
+def before_fork() -> None: ...
 def finding_id(agent: str, title: str, file: str) -> str: ...
 def render_feedback(provider: str, feedback: Any) -> str: ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
@@ -26,6 +26,12 @@ class ActionKind(str, Enum):
 
 
 _KINDS = {kind.value: kind for kind in ActionKind}
+
+# What an action is written with.
+_FIELDS = {
+    "kind", "payload", "session_id", "task_type", "tool", "agent", "user", "tenant", "chain", "parent_session_id", "tool_use_id",
+    "cwd", "metadata",
+}
 
 # Tools by their usual names, with the argument that has to be text for the name to be believed.
 _TOOLS = {
@@ -62,6 +68,12 @@ class Action:
     ) -> None:
         name = kind.value if isinstance(kind, ActionKind) else kind
         data = _plain(payload)
+        if isinstance(chain, (str, bytes)) or not isinstance(chain, Iterable):
+            raise ActionError("`chain` is not a list of agents", "give a list of their names")
+        if cwd is not None and not isinstance(cwd, (str, os.PathLike)):
+            raise ActionError("`cwd` is not a path", "give a text or a `pathlib.Path`")
+        if metadata is not None and not isinstance(metadata, Mapping):
+            raise ActionError("`metadata` is not a mapping", "give a mapping, or nothing")
         options: dict[str, Any] = {
             "session_id": session_id,
             "task_type": task_type,
@@ -223,6 +235,8 @@ class Action:
     ) -> Action:
         """An action from a framework's tool call. ``kinds`` says more about the program's own tools; a name that is
         not known, or has other arguments than its kind needs, is judged as a tool."""
+        if not isinstance(name, str) or not isinstance(kinds, (Mapping, type(None))):
+            raise ActionError("a tool has a name, and `kinds` is a mapping of names", 'for example `{"my_shell": "bash"}`')
         data = _plain(args)
         stated = (kinds or {}).get(name)
         kind, field = _TOOLS.get(name.lower(), (ActionKind.TOOL, ""))
@@ -244,6 +258,10 @@ class Action:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Action:
         options = dict(data)
+        unknown = sorted(map(str, options.keys() - _FIELDS))
+        if "kind" not in options or unknown:
+            said = f"`{unknown[0]}` is no field of an action" if unknown else "the action has no `kind`"
+            raise ActionError(said, f"use {', '.join(sorted(_FIELDS))}")
         return cls(options.pop("kind"), options.pop("payload", None), **options)
 
     def __eq__(self, other: object) -> bool:

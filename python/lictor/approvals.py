@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from lictor._given import told
+
 
 class _Asked(Protocol):
     def pending(self) -> list[dict[str, Any]]: ...
@@ -54,6 +56,7 @@ class Approvals:
     def __len__(self) -> int:
         return len(self._asked.pending())
 
+    @told
     def _answer(self, id: str, by: str | None, minutes: int | None, reason: str | None) -> Waiting:
         return Waiting.of(self._asked.answer(id, by or user(), minutes, reason))
 

@@ -14,7 +14,7 @@ from lictor._governing import Governing
 from lictor._lictor import RawAction, RawEngine, RawEvaluation
 from lictor._forks import Reopening
 from lictor._records import dataclass
-from lictor._given import flag, function, having, number, path, several, texts, word
+from lictor._given import flag, function, having, number, path, several, texts, told, word
 from lictor.actions import Action, not_an_action
 from lictor.context import GovernanceContext, Notes, SessionState
 from lictor.errors import ApprovalError, Blocked, GraphError, LictorError, NeedsApproval, PolicyError
@@ -284,6 +284,7 @@ class PolicyEngine(Governing[EvaluationResult]):
             self._tell(action, result)
         return result
 
+    @told
     def judged(self, action: Action) -> EvaluationResult | None:
         """What was decided about this very call before: the same session, ``tool_use_id`` and action."""
         known = self._raw.judged(self._judged_as(action))
@@ -306,9 +307,10 @@ class PolicyEngine(Governing[EvaluationResult]):
             result = await self.aresolve(action, result, await given if is_async(self._on_ask) else given)
         return _permitted(result)
 
+    @told
     def resolve(self, action: Action, result: EvaluationResult, answers: _Answers) -> EvaluationResult:
         """A person's answers: one for each question, or one boolean for all. A wrong number of them blocks."""
-        if action != result.action:
+        if action != getattr(result, "action", None):
             raise ApprovalError("the question was about another action", "give the action that was evaluated")
         if isinstance(answers, bool):
             given: list[Any] = [answers] * len(result.questions)
@@ -333,6 +335,7 @@ class PolicyEngine(Governing[EvaluationResult]):
 
         return await asyncio.to_thread(self.resolve, action, result, answers)
 
+    @told
     def post_action(
         self, action: Action, outcome: Outcome | bool | BaseException = True, *, advise: bool = True
     ) -> PostResult:
@@ -352,6 +355,7 @@ class PolicyEngine(Governing[EvaluationResult]):
 
         return await asyncio.to_thread(self.post_action, action, outcome, advise=advise)
 
+    @told
     def check_stop(
         self,
         session_id: str | None = None,
@@ -373,25 +377,30 @@ class PolicyEngine(Governing[EvaluationResult]):
 
         return await asyncio.to_thread(self.check_stop, session_id, **known)
 
+    @told
     def prompted(
         self, session_id: str | None = None, text: str = "", agent: str = "", *, name: str | None = None
     ) -> None:
         """A person has said something to the agent: the rounds of the stop gate begin anew."""
         self._raw.prompted(session_id or self._session or "", agent, text, name)
 
+    @told
     def session(self, session_id: str | None = None, agent: str = "") -> SessionState:
         """The counters of a session; of the engine's own, if none is named."""
         id = session_id or self._session or ""
         return SessionState(self._raw.session(id, agent), lambda: self._raw.recent(id, agent, _HISTORY))
 
+    @told
     def feedback_text(self, session_id: str | None = None, agent: str = "") -> str:
         """What the agent is told now, after :meth:`post_action` with ``advise=False``."""
         return self._raw.advise(session_id or self._session or "", agent)
 
+    @told
     def begin(self, session_id: str, agent: str = "") -> SessionState:
         """Starts a session. Nothing happens when it has begun already."""
         return SessionState(self._raw.begin(session_id, agent))
 
+    @told
     def delegate(
         self, parent: str, child: str, limit: Mapping[str, Any] | None = None, agent: str = ""
     ) -> SessionState:
@@ -399,20 +408,24 @@ class PolicyEngine(Governing[EvaluationResult]):
         ``hosts``, ``read_only``), and what it does counts for its parent too."""
         return SessionState(self._raw.delegate(parent, child, agent, dict(limit or {})))
 
+    @told
     def fork(self, session_id: str, to: str, agent: str = "") -> SessionState:
         """Starts a session that goes on from where another is."""
         return SessionState(self._raw.fork(session_id, to, agent))
 
+    @told
     def continued(
         self, session_id: str, how: Literal["resume", "compact", "clear"] = "resume", agent: str = ""
     ) -> SessionState:
         """The session was taken up again. Nothing is forgotten."""
         return SessionState(self._raw.continued(session_id, agent, how))
 
+    @told
     def reset(self, session_id: str | None = None, agent: str = "") -> SessionState:
         """Forgets what tool policies, feedback and the stop gate know of a session. Counters and budgets go on."""
         return SessionState(self._raw.reset(session_id or self._session or "", agent))
 
+    @told
     def end(self, session_id: str | None = None, agent: str = "") -> SessionState:
         """The session is over: its open questions are withdrawn."""
         return SessionState(self._raw.end(session_id or self._session or "", agent))

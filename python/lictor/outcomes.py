@@ -21,6 +21,10 @@ class Outcome:
     usage: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.success, bool):
+            raise ActionError(f"`success` is `{self.success!r}`", "give True or False")
+        if isinstance(self.changed, (str, bytes)):
+            raise ActionError("`changed` is one text and not a list of them", f"give a list: `[{self.changed!r}]`")
         for name, amount in (self.usage or {}).items():
             if name not in ("tokens", "cost"):
                 raise ActionError(f"`{name}` is nothing that is counted", "give `tokens`, `cost` or both")
@@ -67,11 +71,20 @@ class Outcome:
         if isinstance(result, Outcome):
             return result
         if isinstance(result, BaseException):
-            return Outcome(success=False, error=f"{type(result).__name__}: {result}")
+            return Outcome(success=False, error=_said(result))
         if not isinstance(result, bool):
             raise ActionError(f"`{result!r}` does not say what came of the action", "give an `Outcome`, a boolean or an exception")
         # A failure that says nothing about itself would not count as one that is known.
         return Outcome(success=result, error=None if result else "it failed")
+
+
+def _said(error: BaseException) -> str:
+    """An exception in words. They are only told, so what is no Unicode text is escaped and hides no outcome."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "it has no words"
+    return f"{type(error).__name__}: {text}".encode(errors="backslashreplace").decode()
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 from lictor._governing import Governing
 from lictor._lictor import RawProject
 from lictor._forks import Reopening
+from lictor._given import path as given_path, told, word
 from lictor.actions import Action, not_an_action
 from lictor.approvals import Approvals
 from lictor.context import Notes
@@ -127,7 +128,7 @@ class Project(Governing[ProjectEvaluation]):
     @classmethod
     def open(cls, directory: str | os.PathLike[str] = ".") -> Project:
         """The project around a directory: the managed, the user's and the repository's policy."""
-        path = os.path.abspath(directory)
+        path = os.path.abspath(given_path("directory", directory))
         return cls(lambda: RawProject.open(path))
 
     @classmethod
@@ -153,12 +154,16 @@ class Project(Governing[ProjectEvaluation]):
         cls, text: str, directory: str | os.PathLike[str] = ".", *, session_store: SessionStore | None = None
     ) -> Project:
         """A policy without files, kept in memory or in the store that is given."""
+        if session_store is not None and not hasattr(session_store, "path"):
+            raise PolicyError(f"`{session_store!r}` is not a store", "give `SQLiteSessionStore(path)`")
         root, store = os.path.abspath(directory), None if session_store is None else session_store.path
+        word("text", text)
         if store is not None:
             return cls(lambda: RawProject.from_yaml(text, root, store))
         raw = RawProject.from_yaml(text, root, None)
         return cls(lambda: raw)
 
+    @told
     def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
         """Any method of ``lictor rpc``."""
         result, error = self._raw.call(method, dict(params or {}))
@@ -180,8 +185,11 @@ class Project(Governing[ProjectEvaluation]):
 
         return await asyncio.to_thread(self.evaluate, action, mode=mode)
 
+    @told
     def judged(self, action: Action) -> ProjectEvaluation | None:
         """What was decided about this very call before: the same session, ``tool_use_id`` and action."""
+        if not isinstance(action, Action):
+            raise not_an_action(action)
         known = self._raw.judged(action._raw)
         return None if known is None else ProjectEvaluation(known, action)
 
@@ -197,11 +205,12 @@ class Project(Governing[ProjectEvaluation]):
 
         return await asyncio.to_thread(self.check, action)
 
+    @told
     def resolve(
         self, action: Action, result: ProjectEvaluation, answers: Sequence[bool | Answer] | bool
     ) -> ProjectEvaluation:
         """A person's answers to what was asked, in order; one boolean counts for all."""
-        if action != result.action:
+        if action != getattr(result, "action", None):
             raise ApprovalError("the question was about another action", "give the action that was evaluated")
         given = [answers] * len(result.questions) if isinstance(answers, bool) else answers
         plain = [
@@ -210,6 +219,7 @@ class Project(Governing[ProjectEvaluation]):
         ]
         return ProjectEvaluation(self.call("resolve", {"id": result.id, "answers": plain}), action)
 
+    @told
     def post_action(self, action: Action, outcome: Outcome | bool | BaseException = True) -> PostResult:
         """Records what came of an action, and gives what the agent is told."""
         fields = {"action": action.to_dict(), "outcome": Outcome.of(outcome).to_dict()}
@@ -252,6 +262,7 @@ class Project(Governing[ProjectEvaluation]):
         fields = {"session_id": session_id, "agent": agent, "text": text}
         self.call("prompt", fields if name is None else {**fields, "name": name})
 
+    @told
     def delegate(
         self, parent: str, child: str, limit: Mapping[str, Any] | None = None, agent: str = ""
     ) -> dict[str, Any]:

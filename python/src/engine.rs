@@ -22,7 +22,7 @@ use crate::errors::{self, Class};
 use crate::evaluation::{self, RawEvaluation};
 use crate::frame::{self, Frame, Told};
 use crate::graph::Factory;
-use crate::{approvals, extend, json};
+use crate::{approvals, extend, forks, json};
 
 /// A graph with its store.
 #[pyclass(frozen, module = "lictor._lictor")]
@@ -41,7 +41,7 @@ fn shown<'py>(
     py: Python<'py>,
     act: impl FnOnce() -> Result<SessionState, StoreError> + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
-    evaluation::session(py, &py.detach(act).map_err(store_failed)?)
+    evaluation::session(py, &forks::detached(py, act).map_err(store_failed)?)
 }
 
 #[pymethods]
@@ -70,7 +70,7 @@ impl RawEngine {
         let node = factory.node(root)?;
         let observers = observers.iter().map(|guard| factory.python(guard)).collect::<PyResult<Vec<_>>>()?;
         let store: Arc<dyn Store> = match store {
-            Some(file) => Arc::new(py.detach(|| SqliteStore::open(file)).map_err(store_failed)?),
+            Some(file) => Arc::new(forks::detached(py, || SqliteStore::open(file)).map_err(store_failed)?),
             None => Arc::new(MemoryStore::keeping(keep)),
         };
         let mut builder =
@@ -116,7 +116,7 @@ impl RawEngine {
         let action = &action.get().0;
         let companion = Frame::companion(seen);
         let mode = Mode { dry, observe, companion: Some(companion.clone()), ..Mode::default() };
-        let evaluation = py.detach(|| self.0.evaluate_with(action, mode));
+        let evaluation = forks::detached(py, || self.0.evaluate_with(action, mode));
         Frame::of(Some(&companion)).map_or(Ok(()), Frame::finish)?;
         Ok(RawEvaluation(evaluation))
     }
@@ -124,7 +124,7 @@ impl RawEngine {
     /// The recorded decision of this very call, if there is one.
     fn judged(&self, py: Python<'_>, action: &Bound<'_, RawAction>) -> PyResult<Option<RawEvaluation>> {
         let action = &action.get().0;
-        let known = py.detach(|| self.0.judged(action)).map_err(store_failed)?;
+        let known = forks::detached(py, || self.0.judged(action)).map_err(store_failed)?;
         Ok(known.map(RawEvaluation))
     }
 
@@ -143,7 +143,7 @@ impl RawEngine {
         if asked.decision != Decision::Ask {
             return Ok(RawEvaluation(asked));
         }
-        let resolved = py.detach(|| self.0.resolve_waiting(action, asked, answers));
+        let resolved = forks::detached(py, || self.0.resolve_waiting(action, asked, answers));
         resolved.map(RawEvaluation).ok_or_else(|| {
             let (reason, fix) =
                 ("the question does not wait for an answer any more", "evaluate the action again");
@@ -159,7 +159,7 @@ impl RawEngine {
         agent: &str,
         most: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let calls = py.detach(|| self.0.recent_calls(&key(id, agent), most));
+        let calls = forks::detached(py, || self.0.recent_calls(&key(id, agent), most));
         json::plain(py, &calls)
     }
 
@@ -175,7 +175,7 @@ impl RawEngine {
     ) -> PyResult<(String, String)> {
         let outcome: Outcome = json::read(json::value(outcome)?)?;
         let action = &action.get().0;
-        py.detach(|| {
+        forks::detached(py, || {
             let memory = match &action.session {
                 Some(session) if listen => self.0.session(session).map_err(store_failed)?.memory,
                 _ => Memory::default(),
@@ -211,7 +211,7 @@ impl RawEngine {
         let stop = Stop { output, reason, subagent, aborted, ..Stop::default() };
         let told = Told { action: py.None(), memory: Memory::default(), interruption: None };
         let checked =
-            py.detach(|| frame::telling(told, || self.0.check_stop(&key(id, agent), None, &stop)))?;
+            forks::detached(py, || frame::telling(told, || self.0.check_stop(&key(id, agent), None, &stop)))?;
         let checked = checked.map_err(store_failed)?;
         let Some(StopCheck { outcome, .. }) = checked else {
             return Ok(("complete".to_owned(), Vec::new(), 0));
@@ -235,7 +235,7 @@ impl RawEngine {
         name: Option<String>,
     ) -> PyResult<()> {
         let prompt = Prompt { name, text };
-        py.detach(|| self.0.prompted(&key(id, agent), &prompt)).map(drop).map_err(store_failed)
+        forks::detached(py, || self.0.prompted(&key(id, agent), &prompt)).map(drop).map_err(store_failed)
     }
 
     fn session<'py>(&self, py: Python<'py>, id: &str, agent: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -245,7 +245,7 @@ impl RawEngine {
     /// What the agent is told now, for programs that report outcomes without asking for it.
     fn advise(&self, py: Python<'_>, id: &str, agent: &str) -> PyResult<String> {
         let told = Told { action: py.None(), memory: Memory::default(), interruption: None };
-        let said = py.detach(|| frame::telling(told, || self.0.advise(&key(id, agent))))?;
+        let said = forks::detached(py, || frame::telling(told, || self.0.advise(&key(id, agent))))?;
         Ok(lictor::feedback::render(&said.map_err(store_failed)?))
     }
 

@@ -67,7 +67,7 @@ impl FeedbackProvider for PyProvider {
     }
 
     fn should_run(&self, context: &FeedbackContext<'_>) -> bool {
-        let asked = Python::try_attach(|py| {
+        let asked = guard::attached(|py| {
             self.should_run.bind(py).call1((feedback_context(py, context)?,))?.is_truthy()
         });
         match asked {
@@ -81,7 +81,7 @@ impl FeedbackProvider for PyProvider {
     }
 
     fn provide(&self, context: &FeedbackContext<'_>) -> Result<Option<Feedback>, String> {
-        let said = Python::try_attach(|py| -> PyResult<Option<Feedback>> {
+        let said = guard::attached(|py| -> PyResult<Option<Feedback>> {
             let said = self.provide.bind(py).call1((feedback_context(py, context)?,))?;
             if said.is_none() { Ok(None) } else { json::read(json::value(&said)?).map(Some) }
         });
@@ -141,7 +141,7 @@ impl Checker for PyChecker {
     }
 
     fn check(&self, context: &CompletionContext<'_>) -> Result<Checked, String> {
-        let checked = Python::try_attach(|py| {
+        let checked = guard::attached(|py| {
             let (complete, feedback): (bool, Option<String>) =
                 self.check.bind(py).call1((completion_context(py, context)?,))?.extract()?;
             Ok::<_, PyErr>(match complete {

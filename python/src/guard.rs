@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
 use crate::context::RawContext;
+use crate::forks;
 use crate::frame::{self, Frame};
 use crate::json;
 use crate::memory::RawMemory;
@@ -44,7 +45,7 @@ impl Guard for PyGuard {
         let Some(frame) = Frame::of(context.companion()) else {
             return Verdict::error(NO_EVALUATION, OPERATOR);
         };
-        let called = Python::try_attach(|py| {
+        let called = attached(|py| {
             let action = frame.action(py);
             if !self.sees_context {
                 return verdict(&self.check.bind(py).call1((action,))?);
@@ -66,7 +67,7 @@ impl Guard for PyGuard {
 
     fn happened(&self, _: &Action, outcome: &Outcome, memory: &mut GuardMemory<'_>) {
         let Some(on_result) = &self.on_result else { return };
-        let called = Python::try_attach(|py| {
+        let called = attached(|py| {
             let told = frame::told(|told| {
                 let kept = told.memory.of(&self.name);
                 let kept = kept.map(|(key, value)| (key.to_owned(), value.clone())).collect();
@@ -87,6 +88,11 @@ impl Guard for PyGuard {
     }
 }
 
+/// Calls back into Python, unless the interpreter is ending.
+pub(crate) fn attached<T>(call: impl for<'py> FnOnce(Python<'py>) -> T) -> Option<T> {
+    forks::outside(|| Python::try_attach(call))
+}
+
 /// Asks a Python condition.
 pub(crate) fn condition(
     check: &Py<PyAny>,
@@ -94,7 +100,7 @@ pub(crate) fn condition(
     context: &Context<'_>,
 ) -> Result<bool, String> {
     let frame = Frame::of(context.companion()).ok_or(NO_EVALUATION)?;
-    let asked = Python::try_attach(|py| {
+    let asked = attached(|py| {
         let action = frame.action(py);
         let raw = Bound::new(py, RawContext::of("", context.view()))?;
         let seen = make_context.bind(py).call1((&raw, &action))?;
@@ -120,7 +126,7 @@ pub(crate) fn truth(answer: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// Asks a policy's Python callback with the call as plain data.
 pub(crate) fn callback(callback: &Py<PyAny>, call: &Call<'_>) -> Result<CallbackResult, String> {
     let frame = Frame::of(call.context.companion).ok_or(NO_EVALUATION)?;
-    let asked = Python::try_attach(|py| {
+    let asked = attached(|py| {
         let action = frame.action(py);
         let facts = json::plain(py, call.facts)?;
         let session = json::plain(py, call.context.session)?;

@@ -11,6 +11,7 @@ mod engine;
 mod errors;
 mod evaluation;
 mod extend;
+mod forks;
 mod frame;
 mod graph;
 mod guard;
@@ -34,6 +35,8 @@ mod _lictor {
     use super::engine::RawEngine;
     #[pymodule_export]
     use super::evaluation::RawEvaluation;
+    #[pymodule_export]
+    use super::forks::{after_fork, before_fork};
     #[pymodule_export]
     use super::memory::RawMemory;
     #[pymodule_export]

@@ -185,7 +185,7 @@ fn answers(
     violations: &[lictor::policy::Violation],
     frame: Option<&Frame>,
 ) -> Vec<Answer> {
-    let asked = Python::try_attach(|py| -> PyResult<Vec<Answer>> {
+    let asked = guard::attached(|py| -> PyResult<Vec<Answer>> {
         let given = on_policy.bind(py).call1((json::plain(py, &violations)?,))?;
         read(json::value(&given)?)
     });

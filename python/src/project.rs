@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::action::RawAction;
 use crate::errors::{self, Class, in_runtime};
-use crate::{approvals, json};
+use crate::{approvals, forks, json};
 
 /// The runtime of a project.
 #[pyclass(frozen, module = "lictor._lictor")]
@@ -38,13 +38,13 @@ impl RawProject {
     /// The project around a directory.
     #[staticmethod]
     fn open(py: Python<'_>, directory: PathBuf) -> PyResult<Self> {
-        py.detach(|| Runtime::open(directory).map(opened)).map_err(|error| in_runtime(&error))
+        forks::detached(py, || Runtime::open(directory).map(opened)).map_err(|error| in_runtime(&error))
     }
 
     /// A policy without a project, kept in memory or in that file.
     #[staticmethod]
     fn from_yaml(py: Python<'_>, text: &str, directory: PathBuf, store: Option<PathBuf>) -> PyResult<Self> {
-        let made = py.detach(|| {
+        let made = forks::detached(py, || {
             let options = Options::from_process().cwd(directory);
             let options = match store {
                 Some(file) => options.store(SqliteStore::open(file)?),
@@ -65,7 +65,7 @@ impl RawProject {
         params: &Bound<'py, PyAny>,
     ) -> PyResult<(Option<Bound<'py, PyAny>>, Option<(String, String, String)>)> {
         let params = json::value(params)?;
-        match py.detach(|| rpc::dispatch_for(&self.runtime, &self.access, method, params)) {
+        match forks::detached(py, || rpc::dispatch_for(&self.runtime, &self.access, method, params)) {
             Ok(result) => Ok((Some(json::to_python(py, &result)?), None)),
             Err(error) => {
                 Ok((None, Some((error.kind().to_owned(), error.to_string(), error.fix().to_owned()))))
@@ -80,7 +80,7 @@ impl RawProject {
         action: &Bound<'py, RawAction>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let action = &action.get().0;
-        let known = py.detach(|| self.runtime.engine().judged(action));
+        let known = forks::detached(py, || self.runtime.engine().judged(action));
         let known = known.map_err(|error| errors::raised(Class::Store, &error))?;
         known
             .map(|known| json::plain(py, &EvaluationForm::from(&known.redacted(self.runtime.redactor()))))
@@ -102,7 +102,7 @@ impl RawProject {
 
     /// A plan's verdict, as `lictor verdict show --json` has it.
     fn verdict<'py>(&self, py: Python<'py>, plan: &str) -> PyResult<Bound<'py, PyAny>> {
-        let shown = py.detach(|| -> Result<String, LedgerError> {
+        let shown = forks::detached(py, || -> Result<String, LedgerError> {
             let ledger = self.runtime.ledger();
             let ledger = ledger.reading();
             let verdict = ledger.verdict(plan)?;
@@ -117,7 +117,7 @@ impl RawProject {
 
     /// A plan's verdict in words.
     fn explain(&self, py: Python<'_>, plan: &str) -> PyResult<String> {
-        let shown = py.detach(|| {
+        let shown = forks::detached(py, || {
             let ledger = self.runtime.ledger();
             ledger.reading().verdict(plan).map(|verdict| render::text::explain(&verdict))
         });
@@ -127,14 +127,14 @@ impl RawProject {
     /// The verdicts that changed last.
     fn retro<'py>(&self, py: Python<'py>, limit: usize, at_least: &str) -> PyResult<Bound<'py, PyAny>> {
         let at_least: Level = json::read(serde_json::Value::String(at_least.to_uppercase()))?;
-        let recent = py.detach(|| self.runtime.ledger().reading().retro(limit, at_least));
+        let recent = forks::detached(py, || self.runtime.ledger().reading().retro(limit, at_least));
         json::parsed(py, &render::json::retro(&recent.map_err(in_ledger)?))
     }
 
     /// Takes a finding out of its plan's level. Whether there was an open one.
     fn clear(&self, py: Python<'_>, plan: &str, id: &str, by: &str, reason: &str) -> PyResult<bool> {
         self.for_people(Class::Ledger, "clear a finding")?;
-        let cleared = py.detach(|| -> Result<_, Error> {
+        let cleared = forks::detached(py, || -> Result<_, Error> {
             let ledger = self.runtime.ledger();
             Ok(ledger.writing()?.clear(plan, id, by, reason))
         });
@@ -153,7 +153,7 @@ impl RawProject {
     ) -> PyResult<()> {
         self.for_people(Class::Ledger, "waive a finding")?;
         let until = until.map(|seconds| Timestamp((seconds * 1000.0) as i64));
-        let waived = py.detach(|| -> Result<_, Error> {
+        let waived = forks::detached(py, || -> Result<_, Error> {
             let ledger = self.runtime.ledger();
             Ok(ledger.writing()?.rule(plan, id, Verb::AcceptRisk, by, reason, until))
         });

@@ -14,6 +14,7 @@ from lictor import (
     GraphError,
     InMemorySessionStore,
     LictorError,
+    Outcome,
     PolicyEngine,
     PolicyError,
     Project,
@@ -254,6 +255,51 @@ def test_faults_are_logged_with_their_traceback(caplog):
     told = {record.getMessage(): record.exc_info for record in caplog.records}
     assert set(told) == {"the guard `broken` failed", "the guard `audit` failed", "the feedback provider `hint` failed"}
     assert all(info[2] is not None for info in told.values())
+
+
+@pytest.mark.parametrize("judge", [PolicyEngine(BashSafetyGuard()), Project.from_yaml("version: 1\n")], ids=["engine", "project"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda judge: judge.session("\udc80"),
+        lambda judge: judge.session(3),
+        lambda judge: judge.check_stop("\udc80"),
+        lambda judge: judge.check_stop("s", output=3),
+        lambda judge: judge.prompted("s", "\udc80"),
+        lambda judge: judge.delegate("a", "b", 3),
+        lambda judge: judge.delegate("a", "b", {"knds": ["read"]}),
+        lambda judge: judge.end(3),
+        lambda judge: judge.judged("ls"),
+        lambda judge: judge.resolve(LS, None, True),
+        lambda judge: judge.post_action(LS, Outcome(False, error="\udc80")),
+        lambda judge: judge.post_action(LS, Outcome(True, exit_code="0")),
+        lambda judge: judge.post_action(LS, Outcome("yes")),
+        lambda judge: judge.post_action(LS, Outcome(True, changed="a.txt")),
+        lambda judge: judge.approvals.approve("\udc80"),
+        lambda judge: judge.approvals.approve("x", minutes="60"),
+        lambda judge: judge.evaluate(Action.bash("ls", chain="ab")),
+        lambda judge: judge.evaluate(Action.bash("ls", cwd=3)),
+        lambda judge: judge.evaluate(Action.bash("ls", metadata=3)),
+        lambda judge: judge.evaluate(Action.from_dict({})),
+        lambda judge: judge.evaluate(Action.from_dict({"kind": "tool", "sesion_id": "s"})),
+    ],
+)
+def test_what_a_method_cannot_take_is_an_error_of_the_package(judge, call):
+    with pytest.raises(LictorError) as raised:
+        call(judge)
+    assert raised.value.fix
+
+
+def test_a_failure_with_words_that_are_no_unicode_is_recorded():
+    class Wordless(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    engine = PolicyEngine(BashSafetyGuard())
+    for error in (OSError("\udc80"), Wordless()):
+        with pytest.raises(type(error)), engine.governed(LS):
+            raise error
+    assert engine.session().failure_count == 2
 
 
 def test_a_verdict_with_another_status_blocks_and_says_so():

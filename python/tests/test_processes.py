@@ -54,6 +54,50 @@ def test_a_forked_child_opens_the_store_itself(tmp_path):
     assert engine.session("s").action_count == 3
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.parametrize("place", ["memory", "file"])
+def test_a_child_that_is_forked_while_threads_evaluate_goes_on(place):
+    forked = run(
+        """
+        import os, signal, sys, tempfile, threading
+        from lictor import Action, PolicyEngine, SQLiteSessionStore
+        store = None if sys.argv[1] == "memory" else SQLiteSessionStore(tempfile.mkdtemp() + "/db")
+        engine = PolicyEngine(lambda action: True, session_store=store, facts="none")
+        over = threading.Event()
+        def work():
+            while not over.is_set():
+                engine.evaluate(Action.bash("ls"))
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        ended = []
+        for _ in range(20):
+            child = os.fork()
+            if child == 0:
+                # Ends a child that waits for a lock of its parent.
+                signal.alarm(20)
+                os._exit(0 if engine.evaluate(Action.bash("ls")).passed else 1)
+            ended.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            if ended[-1] != 0:
+                break
+        over.set()
+        assert set(ended) == {0}, ended
+        """,
+        place,
+    )
+    assert forked.returncode == 0, forked.stderr
+
+
+def test_a_guard_may_fork():
+    def forks(action):
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    assert PolicyEngine(forks, facts="none").evaluate(Action.bash("ls"))
+
+
 def test_a_replayed_call_keeps_its_decision_in_another_process(tmp_path):
     call = Action.bash("make deploy", session_id="s", tool_use_id="c1")
 
@@ -98,8 +142,9 @@ def test_an_interruption_blocks_is_recorded_and_goes_on(interruption):
     assert engine.session().block_count == 1
 
 
-def run(code, **options):
-    return subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60, **options)
+def run(code, *arguments):
+    words = [sys.executable, "-c", textwrap.dedent(code), *arguments]
+    return subprocess.run(words, capture_output=True, text=True, timeout=120)
 
 
 def test_an_interpreter_that_ends_during_an_evaluation_ends():

@@ -96,7 +96,8 @@ def test_the_functions_for_dataclasses_take_records(one):
     assert list(fields) == [field.name for field in dataclasses.fields(one)] == list(type(one).__match_args__)
     assert dataclasses.replace(one) == one
     first = next(iter(fields))
-    other = 7 if isinstance(getattr(one, first), int) else "other"
+    value = getattr(one, first)
+    other = not value if isinstance(value, bool) else 7 if isinstance(value, int) else "other"
     assert getattr(dataclasses.replace(one, **{first: other}), first) == other
 
 
