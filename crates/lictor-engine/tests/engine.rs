@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use lictor_core::Redact;
 use lictor_engine::{
-    Action, All, CollectingTracer, Decision, Graph, MemoryStore, Mode, Outcome, PolicyEngine, Standing,
-    Store, StoreError, Verdict, guard_fn,
+    Action, ActionKind, All, CollectingTracer, Decision, Graph, MemoryStore, Mode, Outcome, PolicyEngine,
+    Standing, Store, StoreError, Verdict, guard_fn,
 };
 use lictor_store::{Durability, Freshness, Query, StoreExt as _, Transaction, View};
+use serde_json::json;
 
 fn no_rm() -> impl lictor_engine::Guard {
     guard_fn("no_rm", |action, _| match action.text("command") {
@@ -88,6 +89,16 @@ fn an_action_without_what_its_kind_needs_is_blocked() {
     let result = engine.evaluate(&Action::bash(""));
     assert_eq!(result.decision, Decision::Block);
     assert!(result.reason().contains("needs the text field `command`"), "{}", result.reason());
+    for (fields, decision) in [
+        (json!({"file_path": "a"}), Decision::Pass),
+        (json!({"path": "a"}), Decision::Pass),
+        (json!({"file": "a"}), Decision::Block),
+    ] {
+        let fields = fields.as_object().cloned().unwrap_or_default();
+        for kind in [ActionKind::Read, ActionKind::Write] {
+            assert_eq!(engine.evaluate(&Action::new(kind, fields.clone())).decision, decision, "{fields:?}");
+        }
+    }
 }
 
 #[test]

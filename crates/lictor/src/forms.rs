@@ -224,3 +224,6 @@ impl<'a> From<&'a Evaluation> for EvaluationForm<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
