@@ -6,7 +6,10 @@ mod changes;
 mod inputs;
 mod lists;
 mod neighbours;
+mod notices;
 mod reply;
+mod spelling;
+mod tasks;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
@@ -16,13 +19,17 @@ use lictor::{Action, ActionKind, Asking, Companion, Evaluation, Mode, Runtime, S
 use serde_json::{Map, Value, json};
 
 use crate::identity::{Identity, Running};
-use crate::message::{CAPABILITIES, INVALID_PARAMS, INVALID_REQUEST, Message, VERSION, id_in};
+use crate::message::{
+    CAPABILITIES, INVALID_PARAMS, INVALID_REQUEST, Message, UNKNOWN_METHOD, VERSION, id_in,
+};
 use crate::pins::Pins;
 use crate::state::Sealer;
 use asks::Question;
 use calls::{Call, Concern, Form};
 use inputs::Rounds;
 use lists::{Known, List};
+use notices::Cancelled;
+use tasks::Tasks;
 
 /// A message for one of the two sides.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,7 +78,9 @@ pub struct Gateway {
     /// The calls of those sessions that have come through here.
     come: VecDeque<(SessionKey, String)>,
     /// Tasks that judged calls have made.
-    tasks: HashSet<String>,
+    tasks: Tasks,
+    /// Requests that the client has cancelled and the server has not answered.
+    cancelled: Cancelled,
     state: Listing,
     /// The client's UI capabilities from the handshake. Later revisions send them with every request.
     shows: Option<Value>,
@@ -98,24 +107,20 @@ enum Waiting {
     Own(List, Vec<Vec<Value>>),
     /// The server's description of itself.
     About,
+    /// The state or the outcome of a task, with the client's request.
+    Task(Box<Message>),
     /// A response that is checked and forwarded.
     Other,
+    /// A response that only the gateway wanted.
+    Ours,
 }
 
 /// How many calls judged by hooks are remembered: more than can be waiting in all sessions of an agent.
 const COME_KEPT: usize = 1_024;
 
 /// Requests of clients that only carry the protocol along.
-const PASSED: [&str; 6] = [
-    "ping",
-    "logging/setLevel",
-    "subscriptions/listen",
-    "resources/subscribe",
-    "resources/unsubscribe",
-    "tasks/list",
-];
-
-const UNKNOWN_METHOD: i64 = -32601;
+const PASSED: [&str; 5] =
+    ["ping", "logging/setLevel", "subscriptions/listen", "resources/subscribe", "resources/unsubscribe"];
 
 /// The protocol's error code for headers that do not match the body.
 const HEADER_MISMATCH: i64 = -32020;
@@ -148,7 +153,8 @@ impl Gateway {
             configured: None,
             above: SessionsAbove::default(),
             come: VecDeque::new(),
-            tasks: HashSet::new(),
+            tasks: Tasks::default(),
+            cancelled: Cancelled::default(),
             state: Listing::Unknown,
             shows: None,
             shown: HashSet::new(),
@@ -180,7 +186,9 @@ impl Gateway {
             "prompts/get" => self.prompted(&id, message),
             "completion/complete" => self.completed(&id, message),
             "resources/read" => self.resource(&id, message),
-            "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/update" => self.task(&id, message),
+            "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/update" | "tasks/list" => {
+                self.task(&id, message)
+            }
             method if let Some(list) = List::of(method) => {
                 let begins = message.param("cursor").is_none();
                 self.sent_on(&id, message, Waiting::List(list, begins))
@@ -198,26 +206,28 @@ impl Gateway {
         match (message.method(), message.id()) {
             (None, Some(id)) => {
                 let id = id.clone();
-                match self.waiting.remove(&id.to_string()) {
+                let waiting = self.waiting.remove(&id.to_string());
+                let may_ask_back =
+                    matches!(waiting, Some(Waiting::Call(_) | Waiting::Task(_) | Waiting::Own(..)) | None);
+                if reply::asks_back(&message) && !may_ask_back {
+                    // No question may come to a client without being judged.
+                    let told = "the server asks something back where the protocol has no such question";
+                    return vec![Out::Client(Message::error(&id, -32603, told))];
+                }
+                match waiting {
                     Some(Waiting::Call(call)) => self.answered(*call, message),
+                    Some(Waiting::Task(asked)) => self.task_answered(&asked, message),
                     Some(Waiting::List(list, begins)) => {
                         vec![Out::Client(self.listed(list, begins, message))]
                     }
                     Some(Waiting::Own(list, pages)) => self.learned(list, pages, message),
                     Some(Waiting::About) => vec![Out::Client(self.introduced(message))],
                     Some(Waiting::Other) => vec![Out::Client(self.looked_through(message, Form::Error))],
-                    // An answer to nothing that was asked.
-                    None => Vec::new(),
+                    // Also an answer to nothing that was asked.
+                    Some(Waiting::Ours) | None => Vec::new(),
                 }
             }
-            (Some(method), None) => {
-                if matches!(method, "notifications/tools/list_changed" | "notifications/prompts/list_changed")
-                {
-                    // The earlier list is not valid for the next call.
-                    self.state = Listing::Unknown;
-                }
-                vec![Out::Client(message)]
-            }
+            (Some(_), None) => self.server_tells(message),
             (Some(method), Some(id)) => {
                 let (method, id) = (method.to_owned(), id.clone());
                 self.server_asks(&method, &id, message)
@@ -232,22 +242,6 @@ impl Gateway {
         let (Some(id), Err(why)) = (id, Message::parse(line)) else { return Vec::new() };
         let error = Message::error(&id, -32603, &format!("the server's answer cannot be used: {why}"));
         self.from_server(error)
-    }
-
-    fn notified(&mut self, message: Message) -> Vec<Out> {
-        // A client that cancels a held call must not have it run later.
-        if message.method() == Some("notifications/cancelled")
-            && let Some(cancelled) = message.param("requestId").cloned()
-        {
-            let before = (self.held.len(), self.questions.len());
-            self.held.retain(|held| held.id() != Some(&cancelled));
-            self.questions.retain(|question| !question.is_for(&cancelled));
-            if before != (self.held.len(), self.questions.len()) {
-                return Vec::new();
-            }
-            return vec![Out::Server(self.cancelled(message, &cancelled))];
-        }
-        vec![Out::Server(message)]
     }
 
     /// The answer to something that the server, or the gateway, has asked the client.

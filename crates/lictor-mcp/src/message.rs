@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 pub(crate) const INVALID_REQUEST: i64 = -32600;
 pub(crate) const INVALID_PARAMS: i64 = -32602;
+pub(crate) const UNKNOWN_METHOD: i64 = -32601;
 
 /// The longest line that is read.
 pub const MAX_LINE: usize = 16 * 1024 * 1024;
@@ -30,6 +31,32 @@ const CANONICAL: [&str; 20] = [
     "requestId",
     "taskId",
     "task",
+];
+
+/// Keys of results that decide what a client does with one: what it offers, shows or asks.
+const IN_RESULTS: [&str; 22] = [
+    "_meta",
+    "resultType",
+    "inputRequests",
+    "requestState",
+    "content",
+    "structuredContent",
+    "isError",
+    "tools",
+    "prompts",
+    "resources",
+    "resourceTemplates",
+    "nextCursor",
+    "messages",
+    "contents",
+    "instructions",
+    "capabilities",
+    "protocolVersion",
+    "task",
+    "tasks",
+    "taskId",
+    "roots",
+    "action",
 ];
 
 /// A message that client, policy and server read in the same way; and, over HTTP, the headers of a tool's arguments.
@@ -86,13 +113,18 @@ impl Message {
         let Value::Object(fields) = value.map_err(|error| Malformed::Json(error.to_string()))? else {
             return Err(Malformed::NotAnObject);
         };
-        check_spelling(&fields)?;
+        check_spelling(&fields, &CANONICAL)?;
         check_envelope(&fields)?;
         if let Some(Value::Object(params)) = fields.get("params") {
-            check_spelling(params)?;
+            check_spelling(params, &CANONICAL)?;
+            check_questions(params)?;
             for inner in ["ref", "argument"].iter().filter_map(|key| params.get(*key)?.as_object()) {
-                check_spelling(inner)?;
+                check_spelling(inner, &CANONICAL)?;
             }
+        }
+        if let Some(Value::Object(result)) = fields.get("result") {
+            check_spelling(result, &IN_RESULTS)?;
+            check_questions(result)?;
         }
         Ok(Self(fields, None))
     }
@@ -300,9 +332,20 @@ pub(crate) fn is_spelled_like(key: &str, known: &str) -> bool {
     key.chars().map(folded).eq(known.chars().map(folded))
 }
 
-fn check_spelling(fields: &Map<String, Value>) -> Result<(), Malformed> {
+/// The questions of a server inside a result, or inside the notification about a task, are requests too.
+fn check_questions(fields: &Map<String, Value>) -> Result<(), Malformed> {
+    check_spelling(fields, &["inputRequests"])?;
+    let asked = fields.get("inputRequests").and_then(Value::as_object).into_iter().flatten();
+    asked.filter_map(|(_, question)| question.as_object()).try_for_each(|question| {
+        check_spelling(question, &CANONICAL)?;
+        let params = question.get("params").and_then(Value::as_object);
+        params.map_or(Ok(()), |params| check_spelling(params, &CANONICAL))
+    })
+}
+
+fn check_spelling(fields: &Map<String, Value>, known: &[&'static str]) -> Result<(), Malformed> {
     for key in fields.keys() {
-        let meant = CANONICAL.iter().find(|known| is_spelled_like(key, known));
+        let meant = known.iter().find(|known| is_spelled_like(key, known));
         if let Some(known) = meant.filter(|known| **known != key.as_str()) {
             return Err(Malformed::Spelling(key.clone(), known));
         }

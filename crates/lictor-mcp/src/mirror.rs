@@ -138,13 +138,25 @@ fn same(due: &str, sent: &str) -> bool {
 /// # Errors
 /// With what does not agree.
 pub fn check<'a>(message: &Message, header: impl Fn(&str) -> Option<&'a str>) -> Result<(), String> {
+    check_sent(message, |_| true, header)
+}
+
+/// The same for the headers that are there, where none is required. `sent` is whether a header occurs at all.
+///
+/// # Errors
+/// With what does not agree.
+pub fn check_sent<'a>(
+    message: &Message,
+    sent: impl Fn(&str) -> bool,
+    header: impl Fn(&str) -> Option<&'a str>,
+) -> Result<(), String> {
     let body = [
         ("mcp-protocol-version", message.meta(VERSION).and_then(Value::as_str)),
         ("mcp-method", message.method()),
         ("mcp-name", named(message)),
     ];
     for (name, body) in body {
-        let Some(body) = body else { continue };
+        let Some(body) = body.filter(|_| sent(name)) else { continue };
         let agrees = header(name).is_some_and(|sent| match name {
             "mcp-name" => decoded(sent).is_some_and(|sent| sent == body),
             _ => sent == body,

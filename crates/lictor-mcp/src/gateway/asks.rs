@@ -180,10 +180,10 @@ impl Gateway {
         id: &Value,
         message: &mut Message,
         call: &lictor::Action,
+        form: Form,
     ) -> Result<(), Vec<Out>> {
-        let refuse = |reason: &str, fix: &str| {
-            Err(vec![Out::Client(reply::refusal(id, Form::Result, reason, fix, None))])
-        };
+        let refuse =
+            |reason: &str, fix: &str| Err(vec![Out::Client(reply::refusal(id, form, reason, fix, None))]);
         let Some(params) = message.params_mut() else { return Ok(()) };
         let Some(Value::String(text)) = params.get("requestState").cloned() else { return Ok(()) };
         if !Sealer::is_ours(&text) {
@@ -194,7 +194,7 @@ impl Gateway {
         let now = self.runtime.project().options().now();
         let state = match self.sealer.open(&text, &call.digest(), now) {
             Ok(state) => state,
-            Err(bad) => return refuse(&bad.to_string(), "call the tool again, without a `requestState`"),
+            Err(bad) => return refuse(&bad.to_string(), "send the request again, without a `requestState`"),
         };
         if let Some(inner) = state.inner {
             params.insert("requestState".to_owned(), Value::String(inner));

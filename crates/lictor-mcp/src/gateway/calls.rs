@@ -5,8 +5,9 @@ use lictor::{Action, ActionKind, Evaluation, Outcome};
 use lictor_core::{feedback, strict};
 use serde_json::{Map, Value, json};
 
+use super::spelling::respelled;
 use super::{Gateway, HEADER_MISMATCH, INVALID_PARAMS, Out, Waiting, reply};
-use crate::message::{Message, is_spelled_like};
+use crate::message::Message;
 use crate::mirror;
 
 /// How a refusal looks.
@@ -39,8 +40,9 @@ pub(super) struct Call {
     pub(super) concern: Concern,
     /// How often the gateway has answered the server itself.
     pub(super) rounds: u8,
-    /// A hook of the agent has judged it too: it counts there, and its outcome is reported there.
-    pub(super) hooked: bool,
+    /// Its outcome is recorded here. A call that a hook of the agent has judged counts there; a request that needs no
+    /// decision counts nowhere.
+    pub(super) counts: bool,
 }
 
 impl Call {
@@ -61,9 +63,8 @@ impl Gateway {
             let told = "`tools/call` needs a `name`, and `arguments` that are an object";
             return vec![Out::Client(Message::error(id, INVALID_PARAMS, told))];
         };
-        let key = format!("tool/{name}");
         // A client must not distinguish a hidden tool from a missing one.
-        let Some(known) = self.known.get(&key) else {
+        let Some(known) = self.known.get(&format!("tool/{name}")) else {
             let unknown = || Message::error(id, INVALID_PARAMS, &format!("unknown tool: {name}"));
             return vec![Out::Client(self.no_tools.clone().map_or_else(unknown, |told| told.with_id(id)))];
         };
@@ -72,14 +73,7 @@ impl Gateway {
             let told = "a number in `arguments` is too large to be told from others; pass it as text";
             return vec![Out::Client(Message::error(id, INVALID_PARAMS, told))];
         }
-        // Lenient servers take `Path` for `path`, and what was judged would not be what is done.
-        let respelled = arguments.keys().find_map(|given| {
-            let meant = known.properties.iter().find(|known| is_spelled_like(given, known));
-            meant
-                .filter(|known| *known != given && !known_exactly(&self.known, &key, given))
-                .map(|known| (given, known))
-        });
-        if let Some((given, meant)) = respelled {
+        if let Some((given, meant)) = respelled(&known.schema, &arguments) {
             let told = format!("the argument `{given}` is another spelling of `{meant}`");
             return vec![Out::Client(Message::error(id, INVALID_PARAMS, &told))];
         }
@@ -123,7 +117,11 @@ impl Gateway {
         let text = |field: &str| about.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
         match about.get("type").and_then(Value::as_str) {
             Some("ref/prompt") => match self.offered_prompt(id, &text("name")) {
-                Ok(_) => self.sent_on(id, message, Waiting::Other),
+                Ok(_) => {
+                    let payload = message.0.get("params").and_then(Value::as_object).cloned();
+                    let action = self.action("completion", without_round(payload.unwrap_or_default()), id);
+                    self.forwarded(id, message, action)
+                }
                 Err(refused) => vec![Out::Client(refused)],
             },
             Some("ref/resource") => {
@@ -157,26 +155,35 @@ impl Gateway {
                 &format!("unknown resource: {uri}"),
             ))];
         }
-        let mut action = self.action("resource", Map::new(), id);
+        if let Some(action) = self.access_to(uri, id) {
+            return self.judged(id, message, action, Form::Error, Concern::default());
+        }
+        // A name of the server's own: reading what it offers is what the server is for.
+        let payload = Map::from_iter([("uri".to_owned(), json!(uri))]);
+        let action = self.action("resource", payload, id);
+        self.forwarded(id, message, action)
+    }
+
+    /// Reading the file or fetching the URL behind an address; `None` for a name of the server's own.
+    pub(super) fn access_to(&self, uri: &str, id: &Value) -> Option<Action> {
         let (kind, key, value) = match Address::of(uri) {
             Address::File(path) => (ActionKind::Read, "path", path),
             Address::Web(url) => (ActionKind::Fetch, "url", url),
-            // A name of the server's own: reading what it offers is what the server is for.
-            Address::Own => return self.sent_on(id, message, Waiting::Other),
+            Address::Own => return None,
         };
+        let mut action = self.action("resource", Map::from_iter([(key.to_owned(), json!(value))]), id);
         action.kind = kind;
-        action.payload.insert(key.to_owned(), json!(value));
-        self.judged(id, message, action, Form::Error, Concern::default())
+        Some(action)
     }
 
-    /// A task belongs to the call that made it; others are not there.
-    pub(super) fn task(&mut self, id: &Value, message: Message) -> Vec<Out> {
-        let known =
-            message.param("taskId").and_then(Value::as_str).is_some_and(|task| self.tasks.contains(task));
-        if known {
-            return self.sent_on(id, message, Waiting::Other);
-        }
-        vec![Out::Client(Message::error(id, INVALID_PARAMS, "unknown task"))]
+    /// A request that is forwarded without a decision of its own. What the server asks before it answers is judged.
+    fn forwarded(&mut self, id: &Value, message: Message, mut action: Action) -> Vec<Out> {
+        let (message, _) = match self.next_round(id, message, &mut action, Form::Error) {
+            Ok(round) => round,
+            Err(out) => return out,
+        };
+        let (form, concern) = (Form::Error, Concern::default());
+        self.forward(Call { id: id.clone(), action, message, form, concern, rounds: 0, counts: false })
     }
 
     pub(super) fn judged(
@@ -187,24 +194,24 @@ impl Gateway {
         form: Form,
         concern: Concern,
     ) -> Vec<Out> {
-        let (message, begun) = match self.next_round(id, message, &mut action) {
+        let (message, begun) = match self.next_round(id, message, &mut action, form) {
             Ok(round) => round,
             Err(out) => return out,
         };
-        let hooked = begun.as_ref().is_some_and(|begun| begun.hooked);
-        let mut call = Call { id: id.clone(), action, message, form, concern, rounds: 0, hooked };
+        let counts = begun.as_ref().is_none_or(|begun| begun.counts);
+        let mut call = Call { id: id.clone(), action, message, form, concern, rounds: 0, counts };
         if begun.is_some() {
             return self.forward(call);
         }
         // Concerns that only this proxy sees must be asked here, whatever a hook decided.
         let judged = if call.concern.caution.is_some() { None } else { self.judged_by_hook(&call.action) };
         let judged = judged.filter(|_| !self.shows_here(&call));
-        call.hooked = judged.is_some();
+        call.counts = judged.is_none();
         let evaluation = self.judge(judged.as_ref().unwrap_or(&call.action), &call.concern);
         if evaluation.passed() {
             return self.forward(call);
         }
-        if call.hooked {
+        if !call.counts {
             return Self::refused(&call, &evaluation, None);
         }
         self.ask_or_refuse(call, &evaluation)
@@ -246,7 +253,7 @@ impl Gateway {
         let failed = message.0.contains_key("error")
             || message.0.get("result").and_then(|result| result.get("isError")) == Some(&Value::Bool(true));
         let outcome = if failed { Outcome::default() } else { Outcome::success() };
-        let told = if call.hooked {
+        let told = if !call.counts {
             String::new()
         } else {
             match self.runtime.post(&call.action, outcome) {
@@ -286,8 +293,10 @@ fn completed_address(template: &str, message: &Message) -> String {
     address + rest
 }
 
-fn known_exactly(known: &std::collections::HashMap<String, super::Known>, key: &str, property: &str) -> bool {
-    known.get(key).is_some_and(|known| known.properties.iter().any(|known| known == property))
+/// Parameters without those that differ from one round of a request to the next.
+fn without_round(mut params: Map<String, Value>) -> Map<String, Value> {
+    params.retain(|key, _| !matches!(key.as_str(), "_meta" | "requestState" | "inputResponses"));
+    params
 }
 
 /// The target of a URL, parsed as programs parse URLs: without blanks and control characters at both ends,

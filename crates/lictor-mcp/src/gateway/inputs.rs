@@ -8,7 +8,7 @@ use lictor::Action;
 use lictor_core::Digest;
 use serde_json::{Map, Value, json};
 
-use super::calls::{Call, Concern};
+use super::calls::{Call, Concern, Form};
 use super::{Gateway, Out, UNKNOWN_METHOD, Waiting, reply};
 use crate::message::Message;
 use crate::poison::{self, Origin, Suspicion};
@@ -33,14 +33,14 @@ struct Round {
     tool_use_id: Option<String>,
     /// Answers to the questions that the client did not get to see.
     declined: Map<String, Value>,
-    /// A hook of the agent has judged the call too.
-    hooked: bool,
+    /// As in [`Call`].
+    counts: bool,
 }
 
 /// A call was judged in an earlier round.
 pub(super) struct Begun {
-    /// By a hook of the agent too.
-    pub(super) hooked: bool,
+    /// As in [`Call`].
+    pub(super) counts: bool,
 }
 
 impl Rounds {
@@ -71,10 +71,11 @@ impl Gateway {
         id: &Value,
         mut message: Message,
         action: &mut Action,
+        form: Form,
     ) -> Result<(Message, Option<Begun>), Vec<Out>> {
         let state = message.param("requestState").and_then(Value::as_str).map(str::to_owned);
         let round = state.as_deref().and_then(|state| self.rounds.take(state, &action.digest()));
-        self.form_came_back(id, &mut message, action)?;
+        self.form_came_back(id, &mut message, action, form)?;
         let Some(round) = round else { return Ok((message, None)) };
         action.tool_use_id = round.tool_use_id;
         if let Some(params) = message.params_mut().filter(|_| !round.declined.is_empty()) {
@@ -83,7 +84,7 @@ impl Gateway {
                 responses.extend(round.declined);
             }
         }
-        Ok((message, Some(Begun { hooked: round.hooked })))
+        Ok((message, Some(Begun { counts: round.counts })))
     }
 
     /// The server has answered a call with questions. Those that the policy does not let it ask are answered here.
@@ -126,7 +127,7 @@ impl Gateway {
             }
         };
         let tool_use_id = call.action.tool_use_id.take();
-        self.rounds.insert(state, Round { action, tool_use_id, declined, hooked: call.hooked });
+        self.rounds.insert(state, Round { action, tool_use_id, declined, counts: call.counts });
         vec![Out::Client(self.looked_through(message, call.form))]
     }
 
@@ -180,7 +181,7 @@ impl Gateway {
     }
 
     /// Whether the policy allows this request of the server; `None` for an unknown method.
-    fn is_let_ask(&self, method: &str, payload: Map<String, Value>, id: &Value) -> Option<bool> {
+    pub(super) fn is_let_ask(&self, method: &str, payload: Map<String, Value>, id: &Value) -> Option<bool> {
         let asked = match method {
             "roots/list" => "roots:list",
             "elicitation/create" => "elicitation:create",
@@ -195,7 +196,7 @@ impl Gateway {
     }
 
     /// The cancelling of a call that runs under an id of ours by now.
-    pub(super) fn cancelled(&self, mut message: Message, id: &Value) -> Message {
+    pub(super) fn cancelled_as(&self, mut message: Message, id: &Value) -> Message {
         let own = self
             .waiting
             .iter()
@@ -210,7 +211,7 @@ impl Gateway {
 }
 
 /// The answer to a question that must not be asked.
-fn no_to(method: &str) -> Value {
+pub(super) fn no_to(method: &str) -> Value {
     match method {
         "roots/list" => json!({"roots": []}),
         "elicitation/create" => json!({"action": "decline"}),

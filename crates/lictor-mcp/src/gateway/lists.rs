@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use lictor::guards::ServersWord;
 use serde_json::{Map, Value, json};
 
-use super::calls::Form;
+use super::calls::{Concern, Form};
 use super::neighbours::{self, Around};
 use super::{Gateway, Listing, Out, UNKNOWN_METHOD, Waiting, changes};
 use crate::identity::Running;
@@ -20,8 +20,8 @@ const MOST_PAGES: usize = 256;
 /// A definition that may be used.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known {
-    /// The names of a tool's arguments.
-    pub(super) properties: Vec<String>,
+    /// The schema of a tool's arguments.
+    pub(super) schema: Value,
     /// Those that are repeated in headers.
     pub(super) mirrored: Vec<Argument>,
     /// Why a person should review each call, if the definition was not accepted.
@@ -83,16 +83,11 @@ impl Gateway {
             Some(Value::Array(items)) => items,
             _ => Vec::new(),
         };
-        // Earlier revisions have no such fields, and no client that minds them.
-        let cached = result.contains_key("resultType") || result.contains_key("ttlMs");
         let whole = begins && next_page(result).is_none();
         let kept = self.sorted_out(list, items, whole).unwrap_or_else(|_| self.without_pins());
         if let Some(result) = message.result_mut() {
             result.insert(list.field().to_owned(), Value::Array(kept));
-            if cached {
-                result.insert("ttlMs".to_owned(), json!(0));
-                result.insert("cacheScope".to_owned(), json!("private"));
-            }
+            never_cached(result);
         }
         message
     }
@@ -105,9 +100,11 @@ impl Gateway {
         mut message: Message,
     ) -> Vec<Out> {
         let next = message.result_mut().and_then(|result| {
-            if let Some(Value::Array(items)) = result.remove(list.field()) {
-                pages.push(items);
-            }
+            // A page without definitions counts too: a server could send such pages forever.
+            pages.push(match result.remove(list.field()) {
+                Some(Value::Array(items)) => items,
+                _ => Vec::new(),
+            });
             next_page(result).cloned()
         });
         if let Some(cursor) = next.filter(|_| pages.len() < MOST_PAGES) {
@@ -190,13 +187,14 @@ impl Gateway {
                 result.remove("instructions");
             }
             // Of capabilities that have changed, those stay that were accepted.
-            if let (Some((seen, accepted)), Some(Value::Object(now))) = (able, result.get_mut("capabilities"))
+            if let (Some((seen, accepted)), Some(now)) = (able, result.get_mut("capabilities"))
                 && seen.standing == Standing::Changed
             {
-                now.retain(|name, _| accepted.as_ref().is_some_and(|accepted| accepted.get(name).is_some()));
+                *now = in_both(now, accepted.as_ref().unwrap_or(&Value::Null)).unwrap_or_else(|| json!({}));
             }
+            never_cached(result);
         }
-        message
+        self.looked_through(message, Form::Error)
     }
 
     /// Compares definitions with their pins; returns those that may be offered. `whole`: they are all definitions
@@ -208,7 +206,8 @@ impl Gateway {
             self.set_held_back(held);
             let hides =
                 |item: &Value| poison::suspicions(item, Origin::Definition).iter().any(Suspicion::is_certain);
-            return Ok(items.into_iter().filter(|item| !self.held_back && !hides(item)).collect());
+            let offered = |item: &Value| !self.held_back && !hides(item) && !self.is_out_of_reach(item);
+            return Ok(items.into_iter().filter(offered).collect());
         };
         let keyed: Vec<(String, Value)> = items
             .into_iter()
@@ -274,8 +273,8 @@ impl Gateway {
                 continue;
             };
             let suspicious = looked.caution.filter(|_| !looked.seen.reviewed);
-            let (properties, word) = (properties(&item), servers_word(&item));
-            self.known.insert(key, Known { properties, mirrored, suspicious, word });
+            let (schema, word) = (item.get("inputSchema").cloned().unwrap_or_default(), servers_word(&item));
+            self.known.insert(key, Known { schema, mirrored, suspicious, word });
             kept.push(item);
         }
         kept
@@ -291,11 +290,23 @@ impl Gateway {
         self.running.get_or_insert_with(|| self.identity.running()).clone()
     }
 
-    /// Whether the policy blocks the tool for every input: then it is not listed.
+    /// Whether the policy blocks the tool or prompt for every input: then it is not listed.
     fn is_out_of_use(&self, key: &str) -> bool {
-        let Some(name) = key.strip_prefix("tool/") else { return false };
+        let name = match key.split_once('/') {
+            Some(("tool", name)) => name.to_owned(),
+            Some((kind, name)) => format!("{kind}:{name}"),
+            None => return false,
+        };
         let full = format!("mcp__{}__{name}", self.name);
         self.runtime.policy().is_tool_blocked(&full)
+    }
+
+    /// Whether the policy blocks reading the resource: then it is not listed.
+    fn is_out_of_reach(&self, item: &Value) -> bool {
+        let Some(uri) = item.get("uri").and_then(Value::as_str) else { return false };
+        let Some(action) = self.access_to(uri, &Value::Null) else { return false };
+        let evaluation = self.looked_at(&action, &Concern::default());
+        !evaluation.passed() && !evaluation.is_blocked_question()
     }
 }
 
@@ -325,6 +336,27 @@ fn looked_at(
     let hides = found.iter().any(Suspicion::is_certain) || !is_usable_name(key);
     let seen = server.see(key, item, &Doubts { reasons, renamed_from });
     Looked { seen, hides, caution }
+}
+
+/// What the policy leaves out may change at any time. Earlier revisions have no such fields, and no client that minds
+/// them.
+fn never_cached(result: &mut Map<String, Value>) {
+    if result.contains_key("resultType") || result.contains_key("ttlMs") {
+        result.insert("ttlMs".to_owned(), json!(0));
+        result.insert("cacheScope".to_owned(), json!("private"));
+    }
+}
+
+/// The part of a value that was accepted like this.
+fn in_both(now: &Value, accepted: &Value) -> Option<Value> {
+    match (now, accepted) {
+        (Value::Object(now), Value::Object(accepted)) => {
+            let both =
+                now.iter().filter_map(|(key, now)| Some((key.clone(), in_both(now, accepted.get(key)?)?)));
+            Some(Value::Object(both.collect()))
+        }
+        _ => (now == accepted).then(|| now.clone()),
+    }
 }
 
 /// Where the next page of a list begins.
@@ -384,12 +416,4 @@ fn servers_word(item: &Value) -> ServersWord {
     let hint =
         |name: &str| item.get("annotations").and_then(|said| said.get(name)) == Some(&Value::Bool(true));
     ServersWord { destructive: hint("destructiveHint"), read_only: hint("readOnlyHint") }
-}
-
-fn properties(item: &Value) -> Vec<String> {
-    let properties = item.get("inputSchema").and_then(|schema| schema.get("properties"));
-    properties
-        .and_then(Value::as_object)
-        .map(|fields: &Map<String, Value>| fields.keys().cloned().collect())
-        .unwrap_or_default()
 }

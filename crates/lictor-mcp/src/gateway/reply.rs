@@ -1,11 +1,14 @@
 //! Replies to clients: refusals for models, and results with a remark.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::INVALID_PARAMS;
 use super::calls::Form;
 use crate::message::Message;
 use crate::poison::{self, Origin, Suspicion};
+
+/// The address of a remark among the contents of a resource.
+const REMARK: &str = "lictor:remark";
 
 /// A refusal is a result that the model reads where the protocol has one, not an error that it never sees.
 pub(super) fn refusal(id: &Value, form: Form, reason: &str, fix: &str, explained: Option<&str>) -> Message {
@@ -32,8 +35,9 @@ pub(super) fn refusal(id: &Value, form: Form, reason: &str, fix: &str, explained
 
 /// Whether the server requests input before it continues.
 pub(super) fn asks_back(message: &Message) -> bool {
-    let kind = message.0.get("result").and_then(|result| result.get("resultType"));
-    kind.and_then(Value::as_str) == Some("input_required")
+    let Some(result) = message.0.get("result") else { return false };
+    result.get("inputRequests").is_some()
+        || result.get("resultType").and_then(Value::as_str) == Some("input_required")
 }
 
 /// The task that a call has become.
@@ -77,12 +81,22 @@ pub(super) fn with_remark(mut message: Message, told: &str) -> Message {
     if let Some(result) = message.result_mut()
         && !told.is_empty()
     {
-        let text = json!({"type": "text", "text": told});
-        if let Some(Value::Array(content)) = result.get_mut("content") {
-            content.push(text);
-        } else if let Some(Value::Array(messages)) = result.get_mut("messages") {
-            messages.push(json!({"role": "user", "content": text}));
-        }
+        add_remark(result, told);
     }
     message
+}
+
+fn add_remark(result: &mut Map<String, Value>, told: &str) {
+    let text = json!({"type": "text", "text": told});
+    if let Some(Value::Array(content)) = result.get_mut("content") {
+        content.push(text);
+    } else if let Some(Value::Array(messages)) = result.get_mut("messages") {
+        messages.push(json!({"role": "user", "content": text}));
+    } else if let Some(Value::Array(contents)) = result.get_mut("contents") {
+        contents.push(json!({"uri": REMARK, "mimeType": "text/plain", "text": told}));
+    } else if result.contains_key("structuredContent") {
+        result.insert("content".to_owned(), json!([text]));
+    } else if let Some(Value::Object(of_task)) = result.get_mut("result") {
+        add_remark(of_task, told);
+    }
 }

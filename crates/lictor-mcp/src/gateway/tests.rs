@@ -8,7 +8,7 @@ mod attacks;
 const POLICY: &str = r"
 version: 1
 extends: []
-known_tools: {known: ['mcp__demo__*', mcp__demo__tidy], blocked: [mcp__demo__drop], unknown: ask}
+known_tools: {known: ['mcp__demo__*', mcp__demo__tidy], blocked: [mcp__demo__drop, 'mcp__demo__prompt:drop'], unknown: ask}
 boundaries: {red_line_files: [secret.txt]}
 feedback:
   - {name: hint, every_n_calls: 1, say: keep it small}
@@ -142,6 +142,40 @@ fn damaged_pins_stop_everything() {
     std::fs::write(home.path().join("state/mcp-pins.json"), "broken").expect("damaged");
     let [Out::Client(answer)] = &lists(&mut gateway, &asked, &tools())[..] else { panic!() };
     assert_eq!(answer.0["error"]["code"], json!(-32602));
+}
+
+#[test]
+fn a_server_with_endless_pages_without_definitions_is_not_asked_forever() {
+    let mut gateway = world().gateway;
+    let mut asked = gateway.from_client(call(1, "add", json!({})));
+    for _ in 0..300 {
+        let [Out::Server(question), ..] = &asked[..] else { break };
+        let answer = json!({"jsonrpc": "2.0", "id": question.id(), "result": {"nextCursor": "more"}});
+        let more = gateway.from_server(message(answer));
+        asked.remove(0);
+        asked.extend(more);
+    }
+    for question in asked.iter().filter(|out| matches!(out, Out::Server(_))).cloned().collect::<Vec<_>>() {
+        asked.extend(lists(&mut gateway, &[question], &json!([])));
+    }
+    assert!(asked.iter().any(|out| matches!(out, Out::Client(_))), "{asked:?}");
+}
+
+/// Servers do not answer what was cancelled, and what waits for such answers must not grow.
+#[test]
+fn cancelled_calls_are_forgotten_in_the_end_and_late_outcomes_are_recorded() {
+    let mut gateway = world().gateway;
+    let asked = gateway.from_client(call(1, "add", json!({})));
+    lists(&mut gateway, &asked, &tools());
+    for id in 2..600_u64 {
+        gateway.from_client(call(id, "add", json!({})));
+        let params = json!({"requestId": id});
+        let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+        assert_eq!(gateway.from_client(message(cancel)).len(), 1);
+    }
+    assert!(gateway.waiting.len() < 300, "{}", gateway.waiting.len());
+    let late = json!({"jsonrpc": "2.0", "id": 599, "result": {"content": []}});
+    assert_eq!(gateway.from_server(message(late)).len(), 1);
 }
 
 #[test]
@@ -334,6 +368,16 @@ approvals: {elicitation_counts: true}
         let replayed = gateway.from_client(modern(5, json!({"a": 1}), said(&state, &yes)));
         assert!(text(&replayed).contains("was used before"), "{replayed:?}");
         asked(&gateway.from_client(modern(6, json!({"a": 1}), json!({}))));
+    }
+
+    /// A prompt or a resource has no result for a refusal.
+    #[test]
+    fn a_state_that_does_not_count_is_refused_in_the_form_of_the_request() {
+        let mut gateway = under(FORMS).gateway;
+        let read = json!({"uri": "demo://x", "requestState": "lictor1.00.00"});
+        let read = json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": read});
+        let [Out::Client(refused)] = &gateway.from_client(message(read))[..] else { panic!() };
+        assert_eq!(refused.error_code(), Some(INVALID_PARAMS), "{refused:?}");
     }
 
     #[test]

@@ -15,11 +15,15 @@ const PATH_FIELDS: [&str; 6] =
 /// Names under which they give several.
 const PATHS_FIELDS: [&str; 3] = ["paths", "file_paths", "files"];
 /// Names under which tools of others give one.
-const OTHERS_FIELDS: [&str; 6] = ["file", "filename", "file_name", "fileName", "filepath", "absolutePath"];
+const OTHERS_FIELDS: [&str; 2] = ["file", "filename"];
 
-/// Whether a field with this name contains paths, in any tool.
+/// Whether a field with this name contains paths, in any tool and in any style (`file_path`, `FilePath`).
 pub(super) fn is_path_field(name: &str) -> bool {
-    PATH_FIELDS.contains(&name) || PATHS_FIELDS.contains(&name) || OTHERS_FIELDS.contains(&name)
+    fn plain(name: &str) -> impl Iterator<Item = char> + '_ {
+        name.chars().filter(|c| !matches!(c, '_' | '-')).map(|c| c.to_ascii_lowercase())
+    }
+    let mut known = PATH_FIELDS.iter().chain(&PATHS_FIELDS).chain(&OTHERS_FIELDS);
+    known.any(|known| plain(known).eq(plain(name)))
 }
 
 /// Patterns of names: only such files are searched.

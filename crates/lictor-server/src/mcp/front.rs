@@ -157,6 +157,11 @@ async fn sent(
         return alone(place, message, &headers).await;
     }
     let id = message.id().cloned().unwrap_or_default();
+    // Earlier revisions do not require these headers, but other programs may decide by them.
+    let sent = |name: &str| headers.contains_key(name);
+    if let Err(told) = mirror::check_sent(&message, sent, |name| once(&headers, name)) {
+        return answer(StatusCode::BAD_REQUEST, &Message::error(&id, HEADER_MISMATCH, &told));
+    }
     let has_handshake = once(&headers, VERSION).is_none_or(|version| version < STANDS_ALONE);
     if let Some(refused) = message.refused_without_metadata(has_handshake) {
         return answer(StatusCode::BAD_REQUEST, &refused);
