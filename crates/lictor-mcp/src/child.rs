@@ -42,7 +42,8 @@ pub struct ServerCommand {
 #[must_use]
 pub fn is_server_name(name: &str) -> bool {
     let usable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    !name.is_empty() && !name.contains("__") && name.chars().all(usable)
+    let at_an_end = name.starts_with('_') || name.ends_with('_');
+    !name.is_empty() && !name.contains("__") && !at_an_end && name.chars().all(usable)
 }
 
 /// Why a server cannot be governed.
@@ -116,15 +117,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    fn of(child: &Child) -> Self {
-        Self {
-            group: Mutex::new(Some(Pid::from_child(child))),
-            gone: Condvar::new(),
-            guard: Mutex::new(None),
-        }
-    }
-
-    /// The same, with a guard. The system ends a server with this process, but not what the server has started.
+    /// With a guard. The system ends a server with this process, but not what the server has started.
     fn guarded(child: &Child) -> Self {
         let guard = Command::new("/bin/sh")
             .args(["-c", WAIT_AND_END, "sh", &child.id().to_string()])
@@ -135,7 +128,11 @@ impl Process {
             // A signal to the group of this process must not end the guard first.
             .process_group(0)
             .spawn();
-        Self { guard: Mutex::new(guard.ok()), ..Self::of(child) }
+        Self {
+            group: Mutex::new(Some(Pid::from_child(child))),
+            gone: Condvar::new(),
+            guard: Mutex::new(guard.ok()),
+        }
     }
 
     /// Waits for the end of the server, and ends it after that time.
@@ -202,7 +199,7 @@ pub fn confine() -> io::Result<()> {
     Ok(())
 }
 
-pub(crate) fn start(server: &ServerCommand) -> Result<Child, StartError> {
+fn start(server: &ServerCommand) -> Result<Child, StartError> {
     server.argv.first().ok_or(StartError::Empty)?;
     let words: Vec<&OsString> = server.through.iter().chain(&server.argv).collect();
     let (program, args) = words.split_first().ok_or(StartError::Empty)?;
@@ -232,10 +229,4 @@ pub(crate) fn end(child: &mut Child, process: &Process) -> Result<ExitStatus, St
     }
     process.over();
     Ok(child.wait()?)
-}
-
-/// Ends a server after a scan.
-pub(crate) fn end_scanned(child: &mut Child) {
-    let process = Process::of(child);
-    let _ = end(child, &process);
 }

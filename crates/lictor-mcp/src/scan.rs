@@ -1,16 +1,27 @@
 //! Scans a server: starts it, lists its definitions, and ends it. Nothing is pinned and no tool is called.
 
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{ChildStdin, ChildStdout};
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::process::ChildStdout;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::child::{ServerCommand, StartError, end_scanned, start};
-use crate::message::{MAX_LINE, Message};
+use crate::child::{self, ChildServer, ServerCommand, StartError};
+use crate::hub::Upstream as _;
+use crate::message::{CAPABILITIES, MAX_LINE, Message, UNKNOWN_METHOD, VERSION};
 use crate::poison::{self, Origin, Others, Suspicion};
+
+/// The lists of a server: the capability, the request, and the field of the result.
+const LISTS: [(&str, &str, &str); 4] = [
+    ("tools", "tools/list", "tools"),
+    ("prompts", "prompts/list", "prompts"),
+    ("resources", "resources/list", "resources"),
+    ("resources", "resources/templates/list", "resourceTemplates"),
+];
+/// How many pages of a list are read.
+const MOST_PAGES: usize = 256;
 
 /// What a server has.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,13 +38,12 @@ pub struct Scan {
 /// # Errors
 /// When it cannot be started, or does not answer in time.
 pub fn scan(server: &ServerCommand, patience: Duration) -> Result<Scan, StartError> {
-    let mut child = start(server)?;
-    let (Some(to_server), Some(of_server)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(StartError::Stream(io::Error::other("the server has no streams")));
-    };
-    let asked = Asked { to_server, answers: answers(of_server), until: Instant::now() + patience, next: 1 };
-    let looked = asked.definitions();
-    end_scanned(&mut child);
+    let mut started = child::connect(server)?;
+    let (to_server, answers) = (started.upstream, answers(started.output));
+    let until = Instant::now() + patience;
+    // The server's input ends with this.
+    let looked = Asked { to_server, answers, until, next: 1, meta: None }.definitions();
+    let _ = child::end(&mut started.child, &started.process);
     let mut scan = looked?;
     for (name, definition) in &scan.definitions {
         let found = poison::suspicions(definition, Origin::Definition);
@@ -83,51 +93,90 @@ impl Scan {
 
 /// A server that is asked one thing after the other.
 struct Asked {
-    to_server: ChildStdin,
+    to_server: ChildServer,
     answers: Receiver<Message>,
     until: Instant,
     next: u64,
+    /// The metadata of each request, for a server of a revision without a handshake.
+    meta: Option<Value>,
 }
 
 impl Asked {
     fn definitions(mut self) -> Result<Scan, StartError> {
-        let about = json!({"name": "lictor", "version": env!("CARGO_PKG_VERSION")});
-        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about});
-        let introduced = self.ask("initialize", hello)?;
-        let ready = Message::notification("notifications/initialized", json!({}));
-        self.to_server.write_all(ready.to_line().as_bytes())?;
+        let about = self.introduced()?;
         let mut scan = Scan::default();
-        if let Some(instructions) = introduced.get("instructions") {
-            scan.definitions.push(("instructions".to_owned(), instructions.clone()));
-        }
-        for (method, field) in [("tools/list", "tools"), ("prompts/list", "prompts")] {
-            let listed = self.ask(method, json!({}))?;
-            for item in listed.get(field).and_then(Value::as_array).into_iter().flatten() {
+        for (kind, method, field) in LISTS {
+            let declared = about.get("capabilities").is_some_and(|able| able.get(kind).is_some());
+            for item in self.listed(method, field, declared)? {
                 let name = item.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
                 if field == "tools" {
                     scan.tools.push(name.clone());
                 }
-                scan.definitions.push((name, item.clone()));
+                scan.definitions.push((name, item));
             }
+        }
+        for text in ["instructions", "serverInfo"] {
+            scan.definitions.extend(about.get(text).map(|said| (text.to_owned(), said.clone())));
         }
         Ok(scan)
     }
 
-    /// The result; nothing where the server has only an error for it.
-    fn ask(&mut self, method: &str, params: Value) -> Result<Value, StartError> {
+    /// The server's description of itself, in a revision that it supports.
+    fn introduced(&mut self) -> Result<Value, StartError> {
+        let about = json!({"name": "lictor", "version": env!("CARGO_PKG_VERSION")});
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about});
+        if let Ok(introduced) = self.ask("initialize", hello)? {
+            self.to_server.send(&Message::notification("notifications/initialized", json!({})))?;
+            return Ok(introduced);
+        }
+        self.meta = Some(json!({VERSION: "2026-07-28", CAPABILITIES: {}}));
+        self.ask("server/discover", json!({}))?.map_err(refused)
+    }
+
+    /// All pages of a list. A server without such things answers that it does not know the method.
+    fn listed(&mut self, method: &str, field: &str, declared: bool) -> Result<Vec<Value>, StartError> {
+        let (mut items, mut params) = (Vec::new(), json!({}));
+        for _ in 0..MOST_PAGES {
+            let page = match self.ask(method, params)? {
+                Ok(page) => page,
+                Err(error) if declared && error.error_code() != Some(UNKNOWN_METHOD) => {
+                    return Err(refused(error));
+                }
+                Err(_) => return Ok(items),
+            };
+            items.extend(page.get(field).and_then(Value::as_array).into_iter().flatten().cloned());
+            match page.get("nextCursor").filter(|cursor| !cursor.is_null()) {
+                Some(cursor) => params = json!({"cursor": cursor}),
+                None => return Ok(items),
+            }
+        }
+        Err(io::Error::other(format!("its answer to `{method}` has no end")).into())
+    }
+
+    /// The result, or the server's error.
+    fn ask(&mut self, method: &str, mut params: Value) -> Result<Result<Value, Message>, StartError> {
         let id = format!("scan-{}", self.next);
         self.next += 1;
-        self.to_server.write_all(Message::request(&id, method, params).to_line().as_bytes())?;
+        if let (Some(meta), Value::Object(params)) = (&self.meta, &mut params) {
+            params.insert("_meta".to_owned(), meta.clone());
+        }
+        self.to_server.send(&Message::request(&id, method, params))?;
         loop {
             let left = self.until.saturating_duration_since(Instant::now());
             let Ok(message) = self.answers.recv_timeout(left) else {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "the server does not answer").into());
             };
             if message.method().is_none() && message.id().and_then(Value::as_str) == Some(&id) {
-                return Ok(message.0.get("result").cloned().unwrap_or_default());
+                return Ok(message.0.get("result").cloned().ok_or(message));
             }
         }
     }
+}
+
+/// What a server says instead of an answer.
+fn refused(error: Message) -> StartError {
+    let said = error.0.get("error").and_then(|error| error.get("message")).and_then(Value::as_str);
+    io::Error::other(format!("it answers with an error: {}", said.unwrap_or("none that is readable"))).into()
 }
 
 /// The server's messages, read by a separate thread so that waiting can time out.

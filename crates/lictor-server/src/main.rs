@@ -156,8 +156,8 @@ struct HoldArgs {
 
 #[derive(Debug, Args)]
 struct McpArgs {
-    /// `serve` for clients over HTTP, `run` for one on standard input and output.
-    #[arg(value_parser = ["serve", "run"])]
+    /// `serve` for clients over HTTP, `run` for one on standard input and output, `connect` for one that is not governed.
+    #[arg(value_parser = ["serve", "run", "connect"])]
     how: String,
     /// The directory of the project.
     #[arg(long, value_name = "DIRECTORY")]
@@ -330,12 +330,16 @@ fn default_socket(state: &Path) -> Option<PathBuf> {
 fn mcp(args: McpArgs) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let servers = mcp_servers(&args)?;
-    if args.how == "run" {
+    if args.how == "run" || args.how == "connect" {
         let Some((served, Reached::Address(address))) =
             servers.first().map(|served| (served, &served.reached))
         else {
             bail!("name the address of the server");
         };
+        if args.how == "connect" {
+            mcp::connect_stdio(address, runtime.handle());
+            return Ok(());
+        }
         return mcp::run_on_stdio(served, address, runtime.handle());
     }
     runtime.block_on(mcp::run(args.listen, servers, |addresses| {

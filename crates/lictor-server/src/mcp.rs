@@ -6,6 +6,7 @@ mod upstream;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::{BufRead as _, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +15,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use lictor::{Options, Project, Runtime};
-use lictor_mcp::{Clients, Gateway, Identity, ServerCommand, StartError, Switch};
+use lictor_mcp::{
+    Clients, Gateway, Identity, Inbox, Message, ServerCommand, StartError, Switch, Upstream as _, Via,
+};
 use serde::Deserialize;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
@@ -203,4 +206,34 @@ pub fn run_on_stdio(served: &Served, address: &Address, runtime: &Handle) -> Res
     };
     lictor_mcp::run_upstream(gateway, connect, std::io::stdin(), std::io::stdout());
     Ok(())
+}
+
+/// Connects standard input and output with a server that is reached by an address, and judges nothing: `lictor mcp scan` asks
+/// it what it has.
+pub fn connect_stdio(address: &Address, runtime: &Handle) {
+    let server = Http::new(address.clone(), Arc::new(Printed), runtime.clone());
+    for line in std::io::stdin().lock().split(b'\n').map_while(Result::ok) {
+        if let Ok(message) = Message::parse(&line)
+            && server.send(&message).is_err()
+        {
+            return;
+        }
+    }
+    server.end_within(GRACE);
+}
+
+/// Prints the messages of a server.
+struct Printed;
+
+impl Inbox for Printed {
+    fn receive(&self, message: Message, _: &Via) -> bool {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(message.to_line().as_bytes()).and_then(|()| stdout.flush()).is_ok()
+    }
+
+    fn misread(&self, _: &[u8]) -> bool {
+        true
+    }
+
+    fn ended(&self) {}
 }

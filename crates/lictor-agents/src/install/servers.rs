@@ -74,9 +74,15 @@ pub struct ConfiguredServer {
     pub command: Vec<String>,
     /// The names of its variables.
     pub env: Vec<String>,
+    /// Variables whose values are in the settings.
+    pub values: Vec<(String, String)>,
+    /// The URL that it is reached by, also where Lictor is told of it (`lictor mcp run --url`).
+    pub address: Option<String>,
+    /// The headers in the settings for a server with a URL.
+    pub headers: Vec<(String, String)>,
     /// Whether it is wrapped by Lictor.
     pub wrapped: bool,
-    /// Lictor's own words before it.
+    /// Lictor's own words before it, or all of them for a server with a URL.
     pub before: Vec<String>,
 }
 
@@ -132,8 +138,8 @@ impl ServerSettings {
         let meant = located.iter().filter(|located| in_tool_names(&located.name) == in_tool_names(server));
         Ok(meant
             .map(|located| {
-                let address = ADDRESSES.iter().find_map(|key| located.value.get(*key));
-                json!({"command": self.read(located).command, "address": address})
+                let server = self.read(located);
+                json!({"command": server.command, "address": server.address})
             })
             .collect())
     }
@@ -161,7 +167,9 @@ impl ServerSettings {
     pub fn unwrap(&self, text: &str) -> Result<String, NotReadable> {
         self.rewrite(text, |text, located| {
             let server = self.read(located);
-            locate::remove(text, located, server.before.len()).filter(|_| server.wrapped)
+            // A URL was given to Lictor by the person, not by `wrap`.
+            let ours = server.wrapped && server.address.is_none();
+            locate::remove(text, located, server.before.len()).filter(|_| ours)
         })
     }
 
@@ -186,15 +194,24 @@ impl ServerSettings {
             }
             Shape::CommandList => (texts(value.get("command")), value.get("environment")),
         };
+        let pairs = |value: Option<&Value>| -> Vec<(String, String)> {
+            let fields = value.and_then(Value::as_object).into_iter().flatten();
+            fields.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
+        };
+        let values = pairs(env);
+        let headers = pairs(HEADERS.iter().find_map(|key| value.get(*key)));
         let env = env.and_then(Value::as_object).map(|env| env.keys().cloned().collect::<Vec<_>>());
         // Codex takes variables by name too.
         let named = texts(value.get("env_vars"));
-        let (before, command) = match own_command(&words) {
-            Some((before, own)) => (before.to_vec(), own.to_vec()),
-            None => (Vec::new(), words),
+        let address = ADDRESSES.iter().find_map(|key| value.get(*key)?.as_str()).map(str::to_owned);
+        let (before, command, address) = match (own_command(&words), own_address(&words)) {
+            (Some((before, own)), _) => (before.to_vec(), own.to_vec(), None),
+            (None, Some(given)) => (words.clone(), Vec::new(), Some(given.to_owned())),
+            (None, None) => (Vec::new(), words, address),
         };
         let env = env.into_iter().flatten().chain(named).collect();
-        ConfiguredServer { name: located.name.clone(), command, env, wrapped: !before.is_empty(), before }
+        let (name, wrapped) = (located.name.clone(), !before.is_empty());
+        ConfiguredServer { name, command, env, values, address, headers, wrapped, before }
     }
 
     /// Changes one server after another: each change moves the text after it.
@@ -217,15 +234,23 @@ impl ServerSettings {
 
 /// `lictor mcp run --name NAME --env VARIABLE --`
 fn lictor_words(lictor: &Path, server: &ConfiguredServer) -> Vec<String> {
-    let usable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let name: String = server.name.chars().map(|c| if usable(c) { c } else { '-' }).collect();
     let mut words: Vec<String> = vec![lictor.to_string_lossy().into_owned()];
-    words.extend(["mcp", "run", "--name", &name.replace("__", "_")].map(str::to_owned));
+    words.extend(["mcp", "run", "--name", &rule_name(&server.name)].map(str::to_owned));
     words.extend(server.env.iter().flat_map(|name| ["--env".to_owned(), name.clone()]));
     words.push("--".to_owned());
     words
 }
 
+/// The name in rules: as agents write it in the names of tools, so that hooks and the proxy agree. `mcp__NAME__TOOL` has to
+/// be read in one way, so there is no `__` in it and no `_` at its ends.
+fn rule_name(server: &str) -> String {
+    let name = in_tool_names(server);
+    let parts: Vec<&str> = name.split('_').filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { "server".to_owned() } else { parts.join("_") }
+}
+
+/// Keys with the headers for it.
+const HEADERS: [&str; 2] = ["headers", "http_headers"];
 /// Keys with a server's URL.
 const ADDRESSES: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 
@@ -236,15 +261,28 @@ fn in_tool_names(server: &str) -> String {
         .collect()
 }
 
+/// Whether it is `lictor mcp run …`.
+fn is_ours(words: &[String]) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    Path::new(program).file_name().is_some_and(|name| name == PROGRAM)
+        && rest.first().is_some_and(|word| word == "mcp")
+        && rest.get(1).is_some_and(|word| word == "run")
+}
+
 /// Lictor's words up to `lictor mcp run … --`, and the server's own after them.
 fn own_command(words: &[String]) -> Option<(&[String], &[String])> {
-    let (program, rest) = words.split_first()?;
-    let ours = Path::new(program).file_name().is_some_and(|name| name == PROGRAM);
-    let ours = ours
-        && rest.first().is_some_and(|word| word == "mcp")
-        && rest.get(1).is_some_and(|word| word == "run");
-    let at = words.iter().position(|word| word == "--").filter(|_| ours)?;
+    let at = words.iter().position(|word| word == "--").filter(|_| is_ours(words))?;
     Some((words.get(..at)?, words.get(at + 1..)?))
+}
+
+/// The URL in `lictor mcp run --url URL`.
+fn own_address(words: &[String]) -> Option<&str> {
+    let at = words
+        .iter()
+        .position(|word| word == "--url" || word.starts_with("--url="))
+        .filter(|_| is_ours(words))?;
+    let word = words.get(at)?;
+    word.strip_prefix("--url=").or_else(|| words.get(at + 1).map(String::as_str))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ const FORMS: &[(Agent, &str, &str, &str)] = &[
         Agent::ClaudeCode,
         ".mcp.json",
         "{\n  // ours\n  \"mcpServers\": {\n    \"my files\": {\"command\": \"npx\", \"args\": [\"-y\", \"files\"], \"env\": {\"TOKEN\": \"x\"}, \"x\": 1},\n    \"far\": {\"url\": \"https://example.com\"}\n  }\n}\n",
-        r#""command": "/usr/bin/lictor", "args": ["mcp", "run", "--name", "my-files", "--env", "TOKEN", "--", "npx", "-y", "files"], "env": {"TOKEN": "x"}, "x": 1}"#,
+        r#""command": "/usr/bin/lictor", "args": ["mcp", "run", "--name", "my_files", "--env", "TOKEN", "--", "npx", "-y", "files"], "env": {"TOKEN": "x"}, "x": 1}"#,
     ),
     (
         Agent::OpenCode,
@@ -83,6 +83,34 @@ fn wrapping_changes_only_commands_and_is_undone_exactly() {
         assert_eq!(settings.wrap(&wrapped, lictor).expect("readable"), wrapped, "twice is once");
         assert_eq!(settings.unwrap(&wrapped).expect("readable"), *text);
     }
+}
+
+/// Rules, and calls that hooks see too, go by this name.
+#[test]
+fn servers_have_the_name_that_agents_give_their_tools() {
+    for (server, name) in [
+        ("my files", "my_files"),
+        ("acme.com/notes", "acme_com_notes"),
+        ("git-hub", "git-hub"),
+        ("a__b", "a_b"),
+        ("github_", "github"),
+        ("日本", "server"),
+    ] {
+        assert_eq!(rule_name(server), name);
+    }
+}
+
+/// As the manual says for a server with a URL.
+#[test]
+fn a_url_that_lictor_was_given_is_wrapped_already() {
+    let settings = settings(Agent::ClaudeCode, ".mcp.json");
+    let text = r#"{"mcpServers": {"docs": {"command": "lictor", "args": ["mcp", "run", "--name", "docs", "--url", "https://example.com"]}, "far": {"url": "https://example.com"}}}"#;
+    let lictor = Path::new("/usr/bin/lictor");
+    assert_eq!(settings.wrap(text, lictor).expect("readable"), text);
+    assert_eq!(settings.unwrap(text).expect("readable"), text);
+    let servers = settings.servers(text).expect("readable");
+    let seen: Vec<_> = servers.iter().map(|one| (one.wrapped, one.address.as_deref())).collect();
+    assert_eq!(seen, [(true, Some("https://example.com")), (false, Some("https://example.com"))]);
 }
 
 #[test]

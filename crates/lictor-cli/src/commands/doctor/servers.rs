@@ -40,7 +40,7 @@ pub fn wrapped(report: &mut Report, project: &Project) {
                 report.note(format!("{what}: only hooks govern it"), not_wrapped(&server));
                 continue;
             }
-            match fly(project, &server.before) {
+            match fly(project, &server) {
                 Ok(true) => report.ok(format!("{what}: a forbidden request was refused")),
                 Ok(false) => report.problem(
                     format!("{what}: a forbidden request went through"),
@@ -105,13 +105,23 @@ fn not_wrapped(server: &ConfiguredServer) -> &'static str {
     }
 }
 
-/// Whether a forbidden request is refused and a harmless one comes through.
-fn fly(project: &Project, before: &[String]) -> Result<bool> {
+/// An address of this machine where no server is.
+const NOWHERE: &str = "http://127.0.0.1:9/";
+
+/// Whether a forbidden request is refused and a harmless one comes through. A server with a URL is not contacted, so there
+/// the harmless one must fail for want of a server.
+fn fly(project: &Project, server: &ConfiguredServer) -> Result<bool> {
+    let nowhere = |word: &String| match &server.address {
+        Some(address) => word.replace(address, NOWHERE),
+        None => word.clone(),
+    };
+    let before: Vec<String> = server.before.iter().map(nowhere).collect();
     let (program, options) = before.split_first().context("there is no command")?;
+    let echo: &[&str] = if server.address.is_some() { &[] } else { &["--", "cat"] };
     let scratch = tempfile::tempdir().context("cannot make a directory for the canaries' record")?;
     let mut child = Command::new(program)
         .args(options)
-        .args(["--", "cat"])
+        .args(echo)
         .current_dir(&project.root)
         .env("LICTOR_STATE_DIR", scratch.path())
         .stdin(Stdio::piped())
@@ -119,13 +129,13 @@ fn fly(project: &Project, before: &[String]) -> Result<bool> {
         .stderr(Stdio::null())
         .spawn()
         .with_context(|| format!("`{program}` cannot be started"))?;
-    let answered = exchange(&mut child);
+    let answered = exchange(&mut child, server.address.is_none());
     let _ = child.kill();
     let _ = child.wait();
     answered
 }
 
-fn exchange(child: &mut Child) -> Result<bool> {
+fn exchange(child: &mut Child, echoes: bool) -> Result<bool> {
     let mut stdin = child.stdin.take().context("it has no input")?;
     let answers = lines(child.stdout.take().context("it has no output")?);
     let about = json!({
@@ -144,7 +154,12 @@ fn exchange(child: &mut Child) -> Result<bool> {
     };
     let forbidden = next()?;
     let harmless = next()?;
-    Ok(refused(&forbidden) && harmless.get("method") == Some(&json!("ping")))
+    let came = if echoes { harmless.get("method") == Some(&json!("ping")) } else { is_unreached(&harmless) };
+    Ok(refused(&forbidden) && came)
+}
+
+fn is_unreached(answer: &Value) -> bool {
+    answer.get("id") == Some(&json!(2)) && answer.get("error").is_some()
 }
 
 fn lines(stdout: ChildStdout) -> Receiver<Value> {

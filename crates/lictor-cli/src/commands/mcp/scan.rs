@@ -1,6 +1,8 @@
 //! `lictor mcp scan`: inspects every configured server, changing nothing.
 
+use std::ffi::OsString;
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -9,6 +11,7 @@ use lictor_agents::install::servers::{ConfiguredServer, ServerSettings};
 use lictor_mcp::{Scan, ServerCommand};
 use serde_json::{Value, json};
 
+use super::serve;
 use crate::args::Common;
 use crate::exit::Exit;
 use crate::here;
@@ -67,17 +70,45 @@ pub fn run(args: &ScanArgs) -> Result<Exit> {
 }
 
 fn look(server: &ConfiguredServer) -> Result<Scan, String> {
-    if server.command.is_empty() {
-        return Err("it is reached by an address".to_owned());
-    }
-    let command = ServerCommand {
+    let command = match &server.address {
+        Some(address) => connected(server, address),
+        None => started(server),
+    };
+    let command = command.map_err(|error| error.to_string())?;
+    lictor_mcp::scan(&command, PATIENCE).map_err(|error| error.to_string())
+}
+
+fn started(server: &ConfiguredServer) -> Result<ServerCommand> {
+    Ok(ServerCommand {
         name: server.name.clone(),
         argv: server.command.iter().map(Into::into).collect(),
         env: server.env.iter().map(Into::into).collect(),
-        settings: Vec::new(),
-        through: Vec::new(),
-    };
-    lictor_mcp::scan(&command, PATIENCE).map_err(|error| error.to_string())
+        settings: fixed(&server.values).map(|(name, value)| (name.into(), value.into())).collect(),
+        through: super::through()?,
+    })
+}
+
+/// The program that speaks HTTP, which connects with the server and judges nothing.
+fn connected(server: &ConfiguredServer, address: &str) -> Result<ServerCommand> {
+    let mut argv = serve::program("connect", Path::new("."))?;
+    let (mut env, mut settings) = (Vec::new(), Vec::new());
+    argv.extend(["--name", "scanned", "--url", address].map(OsString::from));
+    for (number, (header, value)) in fixed(&server.headers).enumerate() {
+        let variable = format!("LICTOR_HEADER_{number}");
+        argv.extend(["--header".into(), format!("{header}={variable}").into()]);
+        settings.push((variable.into(), value.into()));
+    }
+    // As Lictor is told in the settings: `--header NAME=VARIABLE`.
+    for given in server.before.windows(2).filter(|pair| matches!(pair, [option, _] if option == "--header")) {
+        argv.extend(given.iter().map(OsString::from));
+        env.extend(given.last().and_then(|header| header.split_once('=')).map(|(_, name)| name.into()));
+    }
+    Ok(ServerCommand { name: server.name.clone(), argv, env, settings, through: super::through()? })
+}
+
+/// Values without a reference to a variable, which the agent would fill in.
+fn fixed(values: &[(String, String)]) -> impl Iterator<Item = &(String, String)> {
+    values.iter().filter(|(_, value)| !value.contains("${"))
 }
 
 fn compare(looked: &mut [Looked]) {

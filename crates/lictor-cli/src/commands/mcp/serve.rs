@@ -54,7 +54,7 @@ pub struct ServeArgs {
 /// Becomes the server's program.
 pub fn run(args: &ServeArgs) -> Result<Exit> {
     here::people_only("mcp serve", &here::project(&args.cwd))?;
-    let mut command = program("serve", &args.cwd)?;
+    let mut command = companion_command("serve", &args.cwd)?;
     command.arg("--listen").arg(args.listen.to_string());
     if let Some(config) = &args.config {
         command.arg("--config").arg(here::absolute(config));
@@ -75,7 +75,7 @@ pub fn run(args: &ServeArgs) -> Result<Exit> {
 
 /// Executes the proxy between a client on stdio and a server with a URL.
 pub fn on_stdio(name: &str, url: &str, headers: &[String], cwd: &Path) -> Result<Exit> {
-    let mut command = program("run", cwd)?;
+    let mut command = companion_command("run", cwd)?;
     command.arg("--name").arg(name);
     add_address(&mut command, Some(url), headers);
     Err(command.exec()).context("`lictor-server` cannot be started")
@@ -90,12 +90,19 @@ fn add_address(command: &mut Command, url: Option<&str>, headers: &[String]) {
     }
 }
 
-fn program(what: &str, cwd: &Path) -> Result<Command> {
-    let found = companion::find(&here::options()).map_err(|error| exit::not_there(error.to_string()))?;
-    let mut command = Command::new(found);
-    command.args(["mcp", what, "--cwd"]).arg(here::absolute(cwd));
+fn companion_command(what: &str, cwd: &Path) -> Result<Command> {
+    let words = program(what, cwd)?;
+    let Some((program, args)) = words.split_first() else { return Err(exit::usage("there is no program")) };
+    let mut command = Command::new(program);
+    command.args(args);
     for word in super::through()? {
         command.arg("--through").arg(word);
     }
     Ok(command)
+}
+
+/// The program that implements HTTP, and its first arguments.
+pub fn program(what: &str, cwd: &Path) -> Result<Vec<OsString>> {
+    let found = companion::find(&here::options()).map_err(|error| exit::not_there(error.to_string()))?;
+    Ok(vec![found.into(), "mcp".into(), what.into(), "--cwd".into(), here::absolute(cwd).into()])
 }
