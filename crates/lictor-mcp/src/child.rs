@@ -11,6 +11,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::hub::Upstream;
+use crate::identity::found_on_path;
 use crate::message::Message;
 use crate::queue::Lines;
 
@@ -60,6 +61,9 @@ pub enum StartError {
         /// The system error.
         source: io::Error,
     },
+    /// It does not answer as a server does.
+    #[error("{0}")]
+    Answer(String),
     /// Its streams broke.
     #[error("the connection to the server broke: {0}")]
     Stream(#[from] io::Error),
@@ -200,7 +204,12 @@ pub fn confine() -> io::Result<()> {
 }
 
 fn start(server: &ServerCommand) -> Result<Child, StartError> {
-    server.argv.first().ok_or(StartError::Empty)?;
+    let own = server.argv.first().ok_or(StartError::Empty)?;
+    // The program that becomes the server would start, and only it would hear that there is no server.
+    if !server.through.is_empty() && found_on_path(own).is_none() {
+        let source = rustix::io::Errno::NOENT.into();
+        return Err(StartError::Start { program: own.to_string_lossy().into_owned(), source });
+    }
     let words: Vec<&OsString> = server.through.iter().chain(&server.argv).collect();
     let (program, args) = words.split_first().ok_or(StartError::Empty)?;
     let named = ENVIRONMENT.iter().map(OsString::from).chain(server.env.iter().cloned());

@@ -130,7 +130,7 @@ fn named(words: &[String]) -> String {
 }
 
 /// The program as it is found, which may be a link.
-fn found_on_path(program: &OsString) -> Option<PathBuf> {
+pub(crate) fn found_on_path(program: &OsString) -> Option<PathBuf> {
     if Path::new(program).components().count() > 1 {
         let file = std::path::absolute(program).ok()?;
         return file.exists().then_some(file);

@@ -1,8 +1,8 @@
 //! Scans a server: starts it, lists its definitions, and ends it. Nothing is pinned and no tool is called.
 
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::ChildStdout;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -107,6 +107,10 @@ impl Asked {
         let mut scan = Scan::default();
         for (kind, method, field) in LISTS {
             let declared = about.get("capabilities").is_some_and(|able| able.get(kind).is_some());
+            // Clients do not ask for what a server does not declare, and some servers do not answer then.
+            if !declared && kind != "tools" {
+                continue;
+            }
             for item in self.listed(method, field, declared)? {
                 let name = item.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
                 if field == "tools" {
@@ -150,7 +154,7 @@ impl Asked {
                 None => return Ok(items),
             }
         }
-        Err(io::Error::other(format!("its answer to `{method}` has no end")).into())
+        Err(StartError::Answer(format!("its answer to `{method}` has no end")))
     }
 
     /// The result, or the server's error.
@@ -163,9 +167,12 @@ impl Asked {
         self.to_server.send(&Message::request(&id, method, params))?;
         loop {
             let left = self.until.saturating_duration_since(Instant::now());
-            let Ok(message) = self.answers.recv_timeout(left) else {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "the server does not answer").into());
-            };
+            let message = self.answers.recv_timeout(left).map_err(|gone| {
+                StartError::Answer(match gone {
+                    RecvTimeoutError::Timeout => "it does not answer".to_owned(),
+                    RecvTimeoutError::Disconnected => "it has ended".to_owned(),
+                })
+            })?;
             if message.method().is_none() && message.id().and_then(Value::as_str) == Some(&id) {
                 return Ok(message.0.get("result").cloned().ok_or(message));
             }
@@ -176,7 +183,7 @@ impl Asked {
 /// What a server says instead of an answer.
 fn refused(error: Message) -> StartError {
     let said = error.0.get("error").and_then(|error| error.get("message")).and_then(Value::as_str);
-    io::Error::other(format!("it answers with an error: {}", said.unwrap_or("none that is readable"))).into()
+    StartError::Answer(format!("it answers with an error: {}", said.unwrap_or("without words")))
 }
 
 /// The server's messages, read by a separate thread so that waiting can time out.

@@ -10,8 +10,8 @@ use std::path::Path;
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use lictor::Runtime;
-use lictor_mcp::ServerCommand;
 use lictor_mcp::pins::{Item, Pinned, Pins, Server};
+use lictor_mcp::{ServerCommand, StartError};
 use serde_json::{Value, json};
 
 use crate::args::Common;
@@ -145,7 +145,11 @@ fn stand_between(args: &RunArgs) -> Result<Exit> {
     let through = through()?;
     let (argv, env, settings) = (args.server.clone(), args.env.clone(), Vec::new());
     let server = ServerCommand { name, argv, env, settings, through };
-    let ended = lictor_mcp::run(runtime, &server, io::stdin(), io::stdout())?;
+    let ended =
+        lictor_mcp::run(runtime, &server, io::stdin(), io::stdout()).map_err(|error| match error {
+            StartError::Start { .. } => exit::not_there(error.to_string()),
+            error => error.into(),
+        })?;
     Ok(if ended.success() { Exit::Ok } else { Exit::Problems })
 }
 

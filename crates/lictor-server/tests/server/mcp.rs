@@ -352,6 +352,52 @@ fn what_clients_prove_who_they_are_with_is_not_passed_on() {
     assert_eq!(upstream["mcp-session-id"], "upstream-1", "the session of the server, not of the client");
 }
 
+/// `lictor mcp scan` asks servers with a URL in this way.
+#[test]
+fn a_server_with_a_url_can_be_asked_on_standard_streams_without_being_governed() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("server.py"), SERVER).unwrap();
+    let mut server = Command::new("python3");
+    server.arg(directory.path().join("server.py")).arg("http").arg(directory.path().join("log"));
+    let mut server = server.stdout(Stdio::piped()).spawn().unwrap();
+    let url = format!("http://127.0.0.1:{}/mcp", first_line(&mut server));
+    let mut connected = Command::new(PROGRAM)
+        .args([
+            "mcp",
+            "connect",
+            "--name",
+            "scanned",
+            "--url",
+            &url,
+            "--header",
+            "Authorization=KEY",
+            "--cwd",
+        ])
+        .arg(directory.path())
+        .env("HOME", directory.path())
+        .env("KEY", "Bearer own")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+    let mut lines = BufReader::new(connected.stdout.take().unwrap()).lines();
+    let mut ask = |message: &Value| {
+        writeln!(connected.stdin.as_ref().unwrap(), "{message}").unwrap();
+        lines.next().unwrap().unwrap()
+    };
+    assert!(ask(&hello).contains("\"id\":1"));
+    let listed = ask(&list);
+    assert!(listed.contains("drop"), "nothing is left out: {listed}");
+    drop(connected.stdin.take());
+    assert!(connected.wait().unwrap().success());
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(fs::read_to_string(directory.path().join("log")).unwrap().contains("Bearer own"));
+    assert!(!directory.path().join(".local").exists(), "nothing is written");
+}
+
 #[test]
 fn a_stream_that_the_server_ends_early_is_taken_up_again() {
     let proxy = Proxy::before(Behind::Http);
