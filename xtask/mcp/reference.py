@@ -41,6 +41,18 @@ def test_simple_text() -> TextContent:
 
 
 @server.tool()
+def greet(name: str = "") -> str:
+    """Greets somebody."""
+    return f"Hello, {name}!"
+
+
+@server.tool()
+def slow_compute(seconds: float = 0, label: str = "") -> str:
+    """Computes, at once."""
+    return f"computed {label}"
+
+
+@server.tool()
 def test_image_content() -> ImageContent:
     """Shows something."""
     return ImageContent(type="image", data=PNG, mimeType="image/png")
