@@ -21,6 +21,8 @@ mod supply;
 mod test;
 mod ui_test;
 
+use std::process::ExitCode;
+
 use anyhow::{Result, bail};
 
 const HELP: &str = "\
@@ -62,7 +64,18 @@ cargo xtask <chore>
 const CORPUS: [&str; 8] =
     ["run", "--quiet", "--package", "lictor-guards", "--example", "judge_corpus", "--", "--docs"];
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match chore() {
+        Ok(()) => ExitCode::SUCCESS,
+        // The causes say what to do; where in this program they were met does not.
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn chore() -> Result<()> {
     let mut args = std::env::args().skip(1);
     let chore = args.next();
     let rest: Vec<String> = args.collect();
