@@ -119,7 +119,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     if notes::of_record(&git, name) {
         return report.guard_off(GuardOff::LictorBinary, &super::report::written(call));
     }
-    if crate::words::GIT_COMMITS.contains(&name) && is_elsewhere(call, &global) {
+    let unseen = crate::words::GIT_COMMITS.contains(&name) && is_elsewhere(call, &global)
+        || takes_stash_for_commit(&git, name);
+    if unseen {
         report.git(GitEffect::SkipHooks, Some(&super::report::written(call)));
     }
     // A message stays in the history.
@@ -191,6 +193,26 @@ fn run(git: &Git<'_, '_>, report: &mut Report, name: &str) {
             }
         }
     }
+}
+
+/// Whether a stash is put on a branch. It is a commit that no hook has seen.
+fn takes_stash_for_commit(git: &Git<'_, '_>, name: &str) -> bool {
+    let words = || git.args.iter().filter_map(Arg::known);
+    let moves = match name {
+        "merge" | "cherry-pick" | "rebase" => true,
+        // Paths of a stash are only restored.
+        "reset" => !words().any(|word| word == "--"),
+        "checkout" | "switch" => {
+            words().any(|word| matches!(word, "-b" | "-B" | "-c" | "-C" | "--detach" | "-d"))
+        }
+        "branch" => words().any(|word| matches!(word, "-f" | "--force")),
+        _ => false,
+    };
+    moves
+        && words().any(|word| {
+            let name = word.strip_prefix("refs/").unwrap_or(word);
+            name == "stash" || name.starts_with("stash@{") || name.starts_with("stash^")
+        })
 }
 
 /// A pattern that git fits to names: its `*` takes in slashes too.
