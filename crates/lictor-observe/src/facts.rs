@@ -17,7 +17,7 @@ use lictor_core::facts::{
 use lictor_core::{Action, ActionKind};
 use lictor_shell::describe::Trait;
 use lictor_shell::programs::is;
-use lictor_shell::{Arg, Cwd, Done, Incoming, Listed, Mention, Operand, Reading};
+use lictor_shell::{Arg, Coding, Cwd, Done, Incoming, Listed, Mention, Operand, Reading};
 
 use crate::edits::{NoEdits, OwnEdits};
 use crate::governing_file;
@@ -350,8 +350,8 @@ impl Looker<'_> {
     /// Whether an archive contains a file that would govern where it is unpacked.
     fn unpacks_what_governs(&self, cwd: &Cwd, archive: &str) -> bool {
         let Some(into) = self.directory(cwd) else { return true };
-        let names = crate::members::of(archive, self.observer).unwrap_or_default();
-        let mut paths = names.iter().map(|name| tidy(&into, name.trim_start_matches('/')));
+        let members = crate::members::of(archive, Coding::Plain, self.observer).unwrap_or_default();
+        let mut paths = members.iter().map(|member| tidy(&into, member.name.trim_start_matches('/')));
         paths.any(|path| governing_file::is_own(&path, false, self.project, self.observer))
     }
 

@@ -1,10 +1,10 @@
 //! The files that a copy, an archive or a patch would create in a directory, as far as they can be determined.
 
 use lictor_core::facts::{Access, Existence, Facts, Place, Zone};
-use lictor_shell::{Arg, Cwd, Incoming, Known, Operand, Source};
+use lictor_shell::{Arg, Coding, Cwd, Incoming, Known, Operand, Source};
 
 use crate::governing_file;
-use crate::members;
+use crate::members::{self, Link, Member};
 use crate::observer::Seen;
 use crate::place::{Looker, tidy};
 
@@ -14,6 +14,8 @@ const MAX_ENTRIES: usize = 2048;
 const MAX_DEPTH: usize = 5;
 /// How many created files are reported.
 const MAX_CREATED: usize = 64;
+/// How many links of an archive are followed.
+const MAX_LINKS: usize = 512;
 /// The most of a diff that is read.
 const DIFF_LIMIT: usize = 4 * 1024 * 1024;
 
@@ -49,7 +51,7 @@ pub(crate) struct Created {
     pub(crate) instead: bool,
     /// The names are single files: no tree of the target is affected.
     pub(crate) files: bool,
-    /// The source is an unreadable archive, and the target is where agents read settings.
+    /// The source is a local archive that cannot be read, and the target is where agents read settings.
     pub(crate) unread: bool,
 }
 
@@ -84,14 +86,22 @@ pub(crate) fn created(
             let there = |place: &Place| matches!(place.existence, Existence::File | Existence::EmptyFile);
             arrival.created.places.retain(|(_, place)| !(*kept && there(place)));
         }
-        Incoming::Archive { file, strip, flat, only } => {
-            let file = file.as_ref().and_then(|file| arrival.local(file, &operand.cwd));
-            let names = file.as_deref().and_then(|file| members::of(file, looker.observer));
-            let read_there = [looker.cwd, looker.project.root.as_str(), looker.project.home.as_str()];
-            arrival.created.unread = names.is_none()
-                && read_there.contains(&target.path.as_str())
-                && file.is_some_and(|file| members::is_closed(&file, looker.observer));
-            arrival.archive(names, *strip, *flat, only);
+        Incoming::Archive { files, coding, strip, flat, only } => {
+            let is_file =
+                |path: &String| matches!(looker.observer.look(path), Seen::File { .. } | Seen::Link);
+            let paths: Vec<String> =
+                files.iter().filter_map(|file| arrival.local(file, &operand.cwd)).filter(is_file).collect();
+            let members = match paths.as_slice() {
+                [path] => members::of(path, *coding, looker.observer),
+                _ => None,
+            };
+            // What another program makes of files on this machine.
+            let made = *coding == Coding::Other && files.iter().any(|file| file.value == Known::Nothing);
+            let mut read_there =
+                [looker.cwd, looker.project.root.as_str(), looker.project.home.as_str()].into_iter();
+            let there = read_there.any(|read| crate::zone::is_at_or_below(read, &target.path));
+            arrival.created.unread = members.is_none() && there && (made || !paths.is_empty());
+            arrival.archive(members, *strip, *flat, only);
         }
         Incoming::Patch { file, strip } => {
             let file = arrival.local(file, &operand.cwd);
@@ -319,14 +329,17 @@ impl Arrival<'_> {
         }
     }
 
-    fn archive(&mut self, names: Option<Vec<String>>, strip: usize, flat: bool, only: &[String]) {
+    fn archive(&mut self, members: Option<Vec<Member>>, strip: usize, flat: bool, only: &[String]) {
         let target = self.target.path.clone();
-        let Some(names) = names else { return self.fear(&target, &Name::Any, true) };
+        let Some(members) = members else { return self.fear(&target, &Name::Any, true) };
         self.created.files = true;
-        let wanted = |name: &&String| {
-            only.is_empty() || only.iter().any(|only| fast_glob::glob_match(only.as_str(), name.as_str()))
+        let wanted = |member: &&Member| {
+            only.is_empty()
+                || only.iter().any(|only| fast_glob::glob_match(only.as_str(), member.name.as_str()))
         };
-        for name in names.iter().filter(wanted) {
+        // Symbolic links among the members, with where they lead: later members may go through them.
+        let mut links: Vec<(String, String)> = Vec::new();
+        for Member { name, link } in members.iter().filter(wanted) {
             if name.ends_with('/') {
                 continue;
             }
@@ -334,8 +347,30 @@ impl Arrival<'_> {
                 true => last(name),
                 false => stripped(name, strip),
             };
-            if !kept.is_empty() {
-                self.add(&tidy(&target, kept.trim_start_matches('/')), false);
+            if kept.is_empty() {
+                continue;
+            }
+            let path = through(&links, tidy(&target, kept.trim_start_matches('/')));
+            self.add(&path, false);
+            if link.is_some() && links.len() >= MAX_LINKS {
+                // Nobody looks through so many.
+                self.created.unread = true;
+                return;
+            }
+            match link {
+                Some(Link::Symbolic(leads)) => {
+                    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+                    let leads = through(&links, tidy(folder, leads));
+                    self.another_name(&leads, true);
+                    links.push((path, leads));
+                }
+                Some(Link::Hard(leads)) => {
+                    let leads =
+                        through(&links, tidy(&target, stripped(leads, strip).trim_start_matches('/')));
+                    self.another_name(&leads, true);
+                    links.push((path, leads));
+                }
+                None => {}
             }
         }
     }
@@ -482,6 +517,14 @@ fn join(directory: &str, name: &str) -> String {
 
 fn last(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
+}
+
+/// Where a path leads by links that precede it in the archive.
+fn through(links: &[(String, String)], path: String) -> String {
+    links.iter().rev().fold(path, |path, (link, leads)| {
+        let rest = path.strip_prefix(link.as_str()).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        rest.map(|rest| format!("{leads}{rest}")).unwrap_or(path)
+    })
 }
 
 /// A member's name without its first folders; empty when it has no more than those.

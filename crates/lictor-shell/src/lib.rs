@@ -32,7 +32,7 @@ mod state;
 mod walk;
 mod words;
 
-pub use operand::{Arg, Cwd, Found, Incoming, Known, Listed, Operand, Source, Taint};
+pub use operand::{Arg, Coding, Cwd, Found, Incoming, Known, Listed, Operand, Source, Taint};
 pub use paths::TEMPORARY;
 pub use programs::{GitChanges, GitWords};
 pub use reading::{Done, Mention, Nowhere, Reading, ShellEnv};

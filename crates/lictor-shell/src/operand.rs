@@ -188,6 +188,22 @@ pub struct Source {
     pub elsewhere: bool,
 }
 
+/// How the bytes of an archive are derived from a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Coding {
+    /// It is the file, perhaps compressed.
+    #[default]
+    Plain,
+    /// The file is base64.
+    Base64,
+    /// The file is a hexadecimal dump.
+    Hex,
+    /// The file is a package, and holds the archive.
+    Package,
+    /// A program whose output is not known made it.
+    Other,
+}
+
 /// What a write brings to its target. Only the observer knows whether the target is a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Incoming {
@@ -206,8 +222,10 @@ pub enum Incoming {
     },
     /// The members of an archive, below a target directory.
     Archive {
-        /// The archive, where it is a file.
-        file: Option<Arg>,
+        /// The archive, where it is a file; files that may be the ones it is made from, where a program prints it.
+        files: Vec<Arg>,
+        /// What a program makes of them.
+        coding: Coding,
         /// How many leading folders of each member are stripped.
         strip: usize,
         /// All folders are stripped.

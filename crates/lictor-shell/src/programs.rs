@@ -62,6 +62,7 @@ pub(crate) use secrets::{
     shows_input,
 };
 pub(crate) use serving::here as hands_out;
+pub use text::{from_base64, from_hex};
 
 use std::borrow::Cow;
 
@@ -83,6 +84,12 @@ pub(crate) fn names_program(start: &str) -> bool {
     let bare =
         name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.' || letter == '-');
     bare.len() > 1 && table::find(bare).is_some()
+}
+
+/// Whether what a program prints comes from a container or another machine.
+pub(crate) fn is_elsewhere(program: &str) -> bool {
+    let family = table::find(&base_name(program)).map(|entry| entry.family);
+    matches!(family, Some(Family::Containers | Family::Clusters | Family::Clouds | Family::Storage))
 }
 
 /// Reports what one call does. An unknown program reports nothing and leaves `known_program` false.

@@ -2,7 +2,7 @@
 
 use lictor_core::facts::{Effect, Opaque};
 
-use crate::operand::Operand;
+use crate::operand::{Arg, Coding, Operand};
 
 /// The effects of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,6 +95,10 @@ pub trait ShellEnv {
     /// What the line has packed into an archive that goes down a pipe.
     fn packed(&self) -> Vec<String> {
         Vec::new()
+    }
+    /// The files that standard input may be made from, and how.
+    fn feed(&self) -> (Vec<Arg>, Coding) {
+        (Vec::new(), Coding::Plain)
     }
     /// Whether the line has set or unset a variable.
     fn is_set_here(&self, _name: &str) -> bool {

@@ -91,6 +91,8 @@ pub(crate) struct Walker<'s> {
     stdin: Rc<Stdin>,
     /// The file whose content that is, unchanged or unpacked.
     pub(crate) piped: Option<Arg>,
+    /// The files that it may be made from.
+    feed: Option<pipeline::Feed>,
     /// Wrappers around what is being walked, outermost first.
     through: Vec<String>,
     /// What the line has packed into archives that go down a pipe.
@@ -179,6 +181,7 @@ impl<'s> Walker<'s> {
             fuel: BASE_FUEL + FUEL_PER_BYTE * size as u64,
             depth: 0,
             piped: None,
+            feed: None,
             stdin: Rc::new(Stdin::Inherited),
             through: Vec::new(),
             packed: Vec::new(),

@@ -31,6 +31,49 @@ tar -czf "$HOME/x/fine.tgz" -C "$HOME/x" notes.md
 printf '\3757zXZ\000 and more' >"$HOME/x/closed.tar.xz"
 printf 'BZh91AY and more' >"$HOME/x/closed.tbz"
 printf '7z\274\257\047\034 and more' >"$HOME/x/closed.7z"
+# The same members in other wrappings.
+member() { printf '%-16s%-12s%-6s%-6s%-8s%-10s`\n' "$1" 0 0 0 100644 "$(wc -c <"$2" | tr -d ' ')" && cat "$2"; }
+package() { printf '!<arch>\n' && member debian-binary "$1/debian-binary" && member "data.tar$3" "$2"; }
+# The first version has two bytes less, so that what follows begins at an even place.
+printf '2.0\n' >"$HOME/x/debian-binary"
+package "$HOME/x" "$HOME/x/evil.tar" "" >"$HOME/x/evil.deb"
+package "$HOME/x" "$HOME/x/evil.tgz" .gz >"$HOME/x/evilgz.deb"
+package "$HOME/x" "$HOME/x/closed.tar.xz" .xz >"$HOME/x/closed.deb"
+package "$HOME/x" "$HOME/x/fine.tgz" .gz >"$HOME/x/fine.deb"
+base64 "$HOME/x/evil.tgz" >"$HOME/x/evil.b64"
+base64 "$HOME/x/fine.tgz" >"$HOME/x/fine.b64"
+od -An -v -tx1 "$HOME/x/evil.tgz" | tr -d ' ' >"$HOME/x/evil.hex"
+od -An -v -tx1 "$HOME/x/fine.tgz" | tr -d ' ' >"$HOME/x/fine.hex"
+tar -cf "$HOME/x/fine.tar" -C "$HOME/x" notes.md
+cat "$HOME/x/fine.tar" "$HOME/x/evil.tar" >"$HOME/x/zeros.tar"
+cat "$HOME/x/fine.tar" "$HOME/x/fine.tar" >"$HOME/x/twice.tar"
+mkdir "$HOME/z"
+ln -s .claude "$HOME/z/lnk"
+tar -cf "$HOME/x/sym.tar" -C "$HOME/z" lnk
+rm "$HOME/z/lnk"
+mkdir -p "$HOME/z/lnk" "$HOME/z/.claude"
+printf '{}\n' >"$HOME/z/lnk/settings.json"
+printf '{}\n' >"$HOME/z/.claude/settings.json"
+tar -rf "$HOME/x/sym.tar" -C "$HOME/z" lnk/settings.json
+ln "$HOME/z/.claude/settings.json" "$HOME/z/other"
+tar -cf "$HOME/x/hard.tar" -C "$HOME/z" .claude/settings.json other
+# Only the second name is kept: a hard link to what is there already.
+tar --delete -f "$HOME/x/hard.tar" .claude/settings.json 2>/dev/null || true
+ln -s src "$HOME/z/current"
+tar -cf "$HOME/x/links.tar" -C "$HOME/z" current
+# One member; its content and checksum do not matter here.
+zipped() {
+  length=$(printf '\\%03o' ${#1})
+  printf "PK\\003\\004\\012\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0$length\\0\\0\\0%s" "$1"
+  printf "PK\\001\\002\\024\\003\\012\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0$length\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\244\\201\\0\\0\\0\\0%s" "$1"
+  size=$(printf '\\%03o' $((46 + ${#1})))
+  offset=$(printf '\\%03o' $((30 + ${#1})))
+  printf "PK\\005\\006\\0\\0\\0\\0\\001\\0\\001\\0$size\\0\\0\\0$offset\\0\\0\\0\\0\\0"
+}
+zipped .claude/settings.json >"$HOME/x/evil.zip"
+zipped notes.md >"$HOME/x/fine.zip"
+(printf 'MZ and a program' && cat "$HOME/x/evil.zip") >"$HOME/x/sfx.exe"
+printf 'SQLite format 3\000 and more' >"$HOME/x/a.db"
 cat >"$HOME/x/evil.diff" <<'D'
 --- a/.claude/settings.json
 +++ b/.claude/settings.json

@@ -1,5 +1,9 @@
 use super::*;
 
+fn names(bytes: &[u8]) -> Option<Vec<String>> {
+    Some(members(bytes)?.into_iter().map(|member| member.name).collect())
+}
+
 /// A tar archive with those empty members.
 fn tar_of(names: &[&str]) -> Vec<u8> {
     let mut bytes = Vec::new();

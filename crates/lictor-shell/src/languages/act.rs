@@ -130,7 +130,9 @@ impl Actor<'_, '_, '_> {
         let file = known(invocation.get(0, "filename")).filter(|arg| arg.known().is_some());
         let target = known(["extract_dir", "path"].iter().find_map(|name| invocation.get(1, name)));
         let target = target.unwrap_or_else(|| Arg::literal("."));
-        let incoming = Incoming::Archive { file, strip: 0, flat: false, only: Vec::new() };
+        let files = file.into_iter().collect();
+        let coding = crate::operand::Coding::Plain;
+        let incoming = Incoming::Archive { files, coding, strip: 0, flat: false, only: Vec::new() };
         self.report.arrives(self.call, Access::Modify, &target, true, incoming);
     }
 

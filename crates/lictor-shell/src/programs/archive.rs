@@ -6,7 +6,7 @@ use super::network::remote;
 use super::options::{Grammar, Options, after};
 use super::secrets;
 use crate::call::{Call, Report, Stdin};
-use crate::operand::{Arg, Incoming, Known, Source};
+use crate::operand::{Arg, Coding, Incoming, Known, Source};
 
 /// How many leading folders a renaming pattern is assumed to drop.
 const DEEPEST_RENAMED: usize = 3;
@@ -464,6 +464,11 @@ pub(crate) fn extract(
     let file = file.or_else(|| call.source.cloned());
     // `tar c x | tar x`: what the line packed itself arrives as if it were copied.
     let packed = if file.is_none() { call.env.packed() } else { Vec::new() };
+    let (files, coding) = match file {
+        Some(file) => (vec![file], Coding::Plain),
+        None if packed.is_empty() => fed(call),
+        None => (Vec::new(), Coding::Plain),
+    };
     if !packed.is_empty() {
         let source =
             |path: String| Source { arg: Arg::literal(path), tree: true, contents: false, elsewhere: false };
@@ -471,8 +476,20 @@ pub(crate) fn extract(
         let incoming = Incoming::Sources { sources, into: true, exact: false, linked: false, kept: false };
         report.arrives(call, Access::Modify, &target, true, incoming);
     }
-    let incoming = Incoming::Archive { file, strip, flat: false, only: Vec::new() };
+    let incoming = Incoming::Archive { files, coding, strip, flat: false, only: Vec::new() };
     report.arrives(call, Access::Modify, &target, true, incoming);
+}
+
+/// The files that an archive on standard input is made from.
+fn fed(call: &Call<'_>) -> (Vec<Arg>, Coding) {
+    let (files, coding) = call.env.feed();
+    match call.stdin {
+        // Text of the line itself, decoded to bytes.
+        Stdin::Unknown(taint) if files.is_empty() && taint.decoded && !taint.network => {
+            (vec![Arg::unknown("-")], Coding::Other)
+        }
+        _ => (files, coding),
+    }
 }
 
 /// `unzip a.zip [member…] [-d DIR]` and those like it.
@@ -492,7 +509,8 @@ fn unpack(call: &Call<'_>, report: &mut Report, options: &Options) {
     let target = options.value(&["d", "o", "output-directory"]).or(last).cloned();
     let target = target.unwrap_or_else(|| Arg::literal("."));
     let flat = options.has(&["j"]);
-    let incoming = Incoming::Archive { file, strip: 0, flat, only: Vec::new() };
+    let files = file.into_iter().collect();
+    let incoming = Incoming::Archive { files, coding: Coding::Plain, strip: 0, flat, only: Vec::new() };
     report.arrives(call, Access::Modify, &target, true, incoming);
 }
 
@@ -529,10 +547,22 @@ pub(crate) fn unpack_by_other(call: &Call<'_>, report: &mut Report) {
     }
     let at = usize::from(matches!(options.word(0), "decompress" | "d"));
     let target = match call.program {
-        // `dpkg-deb -x FILE DIR`
-        "dpkg-deb" | "extract-zip" => options.operands.get(1),
+        "extract-zip" => options.operands.get(1),
         "ark" => options.value(&["o", "destination"]),
         _ => options.value(&["d", "D", "X", "extract-to", "dest", "directory", "dir"]),
     };
     extract(call, report, target, options.operands.get(at).cloned(), 0);
+}
+
+/// `dpkg-deb -x FILE DIR`, also as `dpkg`. Its other commands write nothing here.
+pub(crate) fn package(call: &Call<'_>, report: &mut Report) {
+    let unpacks = |word: &str| {
+        matches!(word, "-x" | "-X" | "--extract" | "--vextract" | "--raw-extract")
+            || word == "-R" && call.program == "dpkg-deb"
+    };
+    let words = || call.args.iter().skip_while(|arg| !arg.known().is_some_and(unpacks)).skip(1);
+    let mut operands = words().filter(|arg| !arg.prefix().starts_with('-'));
+    if let Some(file) = operands.next() {
+        extract(call, report, operands.next(), Some(file.clone()), 0);
+    }
 }

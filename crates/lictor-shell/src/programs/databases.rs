@@ -9,16 +9,59 @@ use crate::operand::Arg;
 
 /// A database in memory: only the client's own commands matter.
 pub(crate) fn throwaway(call: &Call<'_>, report: &mut Report) {
-    for text in call.args.iter().filter_map(Arg::known) {
-        meta(call, report, text);
-    }
+    packed(call, report);
+    meta(call, report, &all_text(call));
+}
+
+/// Everything that the client is told, in order: a later command depends on an earlier one.
+fn all_text(call: &Call<'_>) -> String {
+    let mut texts: Vec<&str> = call.args.iter().filter_map(Arg::known).collect();
     if let Stdin::Text(text) = call.stdin {
-        meta(call, report, text);
+        texts.push(text);
     }
+    texts.join("\n")
+}
+
+/// `sqlite3 -A`: the file is an archive, and the words are those of `.archive`.
+fn packed(call: &Call<'_>, report: &mut Report) {
+    let mut words = call.args.iter().filter_map(Arg::known);
+    if words.any(|word| word.starts_with("-A")) {
+        let words: Vec<&str> = call.args.iter().filter_map(Arg::known).collect();
+        archive(call, report, &words);
+    }
+}
+
+/// `.archive -x -f FILE -C DIR`, in the words of tar.
+fn archive(call: &Call<'_>, report: &mut Report, words: &[&str]) {
+    let letters = |word: &&str| {
+        word.starts_with('-') && !word.starts_with("--") || word.chars().all(char::is_alphabetic)
+    };
+    let unpacks = words.iter().filter(|word| letters(word)).any(|word| word.contains('x'))
+        || words.iter().any(|word| matches!(*word, "--extract"));
+    if !unpacks {
+        return;
+    }
+    let value = |letter: char, long: &str| {
+        words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(long) {
+            Some("") => words.get(at + 1).copied(),
+            Some(rest) => rest.strip_prefix('='),
+            None if letters(&word) && word.ends_with(letter) => words.get(at + 1).copied(),
+            None => None,
+        })
+    };
+    let opened = || call.args.iter().filter_map(Arg::known).find(|word| !word.starts_with(['-', '.']));
+    let file = value('f', "--file").or_else(opened).map(Arg::literal);
+    let directory = value('C', "--directory").map(Arg::literal);
+    super::archive::extract(call, report, directory.as_ref(), file, 0);
 }
 
 /// A database in a file, which is changed by statements other than queries, and by unknown statements.
 pub(crate) fn in_file(call: &Call<'_>, report: &mut Report) {
+    packed(call, report);
+    let text = all_text(call);
+    if text.contains(".cd ") {
+        meta(call, report, &text);
+    }
     let words: Vec<&Arg> = call.args.iter().filter(|arg| !arg.prefix().starts_with('-')).collect();
     let Some((file, statements)) = words.split_first() else { return };
     let changes = |text: &str| {
@@ -63,7 +106,13 @@ fn meta(call: &Call<'_>, report: &mut Report, text: &str) {
             report.file(call, Access::Write, &Arg::literal(path), false);
         }
     }
+    let mut cwd = call.cwd.clone();
     for line in text.lines().map(str::trim) {
+        if let Some(directory) = line.strip_prefix(".cd ") {
+            cwd = crate::paths::enter(&cwd, unquoted(directory));
+            continue;
+        }
+        let call = &Call { cwd: &cwd, ..*call };
         const ESCAPES: [&str; 8] = ["\\!", "system ", ".shell ", ".system ", "host ", "!sh ", "HOST ", "!!"];
         let command = ESCAPES.iter().find_map(|escape| line.strip_prefix(escape));
         if let Some(command) = command {
@@ -74,12 +123,26 @@ fn meta(call: &Call<'_>, report: &mut Report, text: &str) {
                 elsewhere: false,
             });
         }
-        if let Some(path) = line.strip_prefix(".output ").or_else(|| line.strip_prefix(".once ")) {
-            report.file(call, Access::Write, &Arg::literal(path.trim()), false);
-        }
-        if let Some(rest) = line.strip_prefix(".import ").or_else(|| line.strip_prefix(".read ")) {
-            let path = rest.split_whitespace().find(|word| !word.starts_with('-')).unwrap_or_default();
-            super::secrets::read(call, report, &Arg::literal(path.trim_matches(['"', '\''])), false);
+        let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let last = words.last().map_or("", |word| unquoted(word));
+        match name {
+            // `.output |command` prints into a program.
+            ".output" | ".once" | ".import" | ".read" if unquoted(rest).starts_with('|') => {
+                let command = unquoted(rest).trim_start_matches('|');
+                report.then_shell(&Arg::literal(command), &[], call.program);
+            }
+            ".output" | ".once" | ".backup" | ".save" | ".clone" | ".log"
+                if !matches!(last, "" | "stdout" | "off" | "on") =>
+            {
+                report.file(call, Access::Write, &Arg::literal(last), false);
+            }
+            ".import" | ".read" => {
+                let path = words.iter().find(|word| !word.starts_with('-')).copied().unwrap_or_default();
+                super::secrets::read(call, report, &Arg::literal(unquoted(path)), false);
+            }
+            ".archive" | ".ar" => archive(call, report, &words),
+            _ => {}
         }
         for (function, access) in [("writefile(", Access::Write), ("readfile(", Access::Read)] {
             for inside in line.split(function).skip(1) {
@@ -88,6 +151,11 @@ fn meta(call: &Call<'_>, report: &mut Report, text: &str) {
             }
         }
     }
+}
+
+/// A word of the client without its quotes.
+fn unquoted(word: &str) -> &str {
+    word.trim().trim_matches(['"', '\''])
 }
 
 /// Effects of a script for the shell of MongoDB.

@@ -300,7 +300,8 @@ pub(crate) fn base64(call: &Call<'_>, report: &mut Report) {
 }
 
 /// Decodes base64, with or without padding; blanks are skipped.
-pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
+#[must_use]
+pub fn from_base64(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut held) = (0u32, 0u32);
     for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
@@ -324,7 +325,8 @@ pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Decodes hexadecimal digits; everything else is skipped.
-pub(crate) fn from_hex(text: &str) -> Vec<u8> {
+#[must_use]
+pub fn from_hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> =
         text.chars().filter_map(|c| c.to_digit(16)).filter_map(|digit| u8::try_from(digit).ok()).collect();
     digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte * 16 + digit)).collect()

@@ -1,5 +1,7 @@
 //! The shell environment as changed by the line itself.
 
+use super::pipeline::Feed;
+use crate::operand::{Arg, Coding};
 use crate::reading::ShellEnv;
 use crate::state::{State, Value};
 
@@ -9,6 +11,7 @@ pub(super) struct Here<'a> {
     outside: &'a dyn ShellEnv,
     through: &'a [String],
     packed: &'a [String],
+    feed: Option<&'a Feed>,
 }
 
 impl<'a> Here<'a> {
@@ -16,9 +19,9 @@ impl<'a> Here<'a> {
         state: &'a State,
         outside: &'a dyn ShellEnv,
         through: &'a [String],
-        packed: &'a [String],
+        (packed, feed): (&'a [String], Option<&'a Feed>),
     ) -> Self {
-        Self { state, outside, through, packed }
+        Self { state, outside, through, packed, feed }
     }
 }
 
@@ -35,6 +38,10 @@ impl ShellEnv for Here<'_> {
 
     fn packed(&self) -> Vec<String> {
         self.packed.to_vec()
+    }
+
+    fn feed(&self) -> (Vec<Arg>, Coding) {
+        self.feed.map(|feed| (feed.files.clone(), feed.coding)).unwrap_or_default()
     }
 
     fn is_set_here(&self, name: &str) -> bool {

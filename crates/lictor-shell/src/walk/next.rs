@@ -265,7 +265,12 @@ impl Walker<'_> {
         if self.elsewhere > 0 || !self.spend(code.len() as u64) {
             return;
         }
-        let here = super::here::Here::new(&self.state, self.outside(), &self.through, &self.packed);
+        let here = super::here::Here::new(
+            &self.state,
+            self.outside(),
+            &self.through,
+            (&self.packed, self.feed.as_ref()),
+        );
         let call = context.call(&here);
         let mentions = crate::programs::mentions::in_code(language, code, &call);
         self.reading.mentions.extend(mentions);
@@ -281,7 +286,12 @@ impl Walker<'_> {
         let gap = format!("${{{GAP}}}");
         let body = if code.contains(&gap) { code.replace(&gap, GAP) } else { code.to_owned() };
         let mut report = Report::default();
-        let here = super::here::Here::new(&self.state, self.outside(), &self.through, &self.packed);
+        let here = super::here::Here::new(
+            &self.state,
+            self.outside(),
+            &self.through,
+            (&self.packed, self.feed.as_ref()),
+        );
         let call = context.call(&here);
         languages::judge(language, &body, &call, &mut report);
         let mentions = std::mem::take(&mut report.mentions);

@@ -2,12 +2,42 @@
 
 use std::rc::Rc;
 
-use lictor_core::facts::{Access, Effect};
+use lictor_core::facts::{Access, Command, Effect};
 
 use super::shape::takes_secret;
 use super::{Output, Scene, Walker, generated, looked, shape};
 use crate::ast::Pipeline;
-use crate::operand::Arg;
+use crate::operand::{Arg, Coding};
+use crate::programs;
+
+/// The most files that the input of a command is said to be made from.
+const MOST_FED: usize = 16;
+/// Programs that print a file as it is or unpacked.
+const PRINTS_FILES: [&str; 20] = [
+    "cat", "gunzip", "zcat", "gzip", "pigz", "unpigz", "bzip2", "bunzip2", "bzcat", "xz", "unxz", "xzcat",
+    "lzcat", "zstd", "unzstd", "zstdcat", "lz4", "lz4cat", "dd", "pv",
+];
+
+/// What goes down a pipe, as far as it is made from files.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Feed {
+    /// Files that it may be made from.
+    pub(super) files: Vec<Arg>,
+    /// How.
+    pub(super) coding: Coding,
+}
+
+/// What a program makes of the file that it prints.
+fn coding(command: &Command) -> Coding {
+    let has = |options: &[&str]| command.args.iter().flatten().any(|word| options.contains(&word.as_str()));
+    match command.program.as_str() {
+        program if PRINTS_FILES.contains(&program) => Coding::Plain,
+        "base64" | "gbase64" if has(&["-d", "-D", "--decode"]) => Coding::Base64,
+        "xxd" if has(&["-r", "-revert"]) => Coding::Hex,
+        "dpkg-deb" | "dpkg" if has(&["--fsys-tarfile"]) => Coding::Package,
+        _ => Coding::Other,
+    }
+}
 
 impl Walker<'_> {
     pub(super) fn pipeline(&mut self, pipeline: &Pipeline, scene: Scene) -> Output {
@@ -47,6 +77,7 @@ impl Walker<'_> {
         }
         let outer = Rc::clone(&self.stdin);
         let outer_file = self.piped.take();
+        let outer_feed = self.feed.take();
         let mut output = Output::unknown();
         let count = pipeline.stages.len();
         let from = self.reading.effects.len();
@@ -68,11 +99,13 @@ impl Walker<'_> {
                     taint.secret = false;
                 }
                 self.piped = self.printed_file(effects);
+                self.feed = self.fed_by(effects);
                 self.stdin = Rc::new(std::mem::replace(&mut output, Output::unknown()).into_stdin());
             }
         }
         self.stdin = outer;
         self.piped = outer_file;
+        self.feed = outer_feed;
         if pipeline.stages.last().is_some_and(takes_secret) || looked::ends_in_silence(pipeline) {
             self.not_shown(from);
         }
@@ -84,38 +117,54 @@ impl Walker<'_> {
     fn printed_file(&self, from: usize) -> Option<Arg> {
         match self.reading.effects.get(from..)? {
             [Effect::Run(command), Effect::File { access: Access::Read, target, .. }]
-                if matches!(
-                    command.program.as_str(),
-                    "cat"
-                        | "gunzip"
-                        | "zcat"
-                        | "gzip"
-                        | "pigz"
-                        | "unpigz"
-                        | "bzip2"
-                        | "bunzip2"
-                        | "bzcat"
-                        | "xz"
-                        | "unxz"
-                        | "xzcat"
-                        | "lzcat"
-                        | "zstd"
-                        | "unzstd"
-                        | "zstdcat"
-                        | "lz4"
-                        | "lz4cat"
-                        | "dd"
-                        | "pv"
-                        | "head"
-                        | "tail"
-                        | "sort"
-                        | "grep"
-                ) =>
+                if PRINTS_FILES.contains(&command.program.as_str())
+                    || matches!(command.program.as_str(), "head" | "tail" | "sort" | "grep") =>
             {
                 Some(target.arg.clone())
             }
             _ => None,
         }
+    }
+
+    /// The files that the output of a stage is made from: what it reads, what its words name, and what it was fed itself. A
+    /// download is made from none.
+    fn fed_by(&self, from: usize) -> Option<Feed> {
+        let effects = self.reading.effects.get(from..)?;
+        if effects.iter().any(|effect| matches!(effect, Effect::Reach(_))) {
+            return None;
+        }
+        let mut feed = self.feed.clone().unwrap_or_default();
+        let mut commands = effects.iter().filter_map(|effect| match effect {
+            Effect::Run(command) => Some(command),
+            _ => None,
+        });
+        let first = commands.next()?;
+        if programs::is_elsewhere(&first.program) {
+            return None;
+        }
+        let coding = if commands.next().is_none() { coding(first) } else { Coding::Other };
+        feed.coding = match (feed.coding, coding) {
+            (Coding::Plain, coding) | (coding, Coding::Plain) => coding,
+            _ => Coding::Other,
+        };
+        let reads = effects.iter().filter_map(|effect| match effect {
+            Effect::File { access: Access::Read, target, .. } if !target.arg.glob => {
+                Some(crate::paths::key(&target.cwd, target.arg.known()?))
+            }
+            _ => None,
+        });
+        let here = &self.state.directories().now;
+        let words = first.args.iter().flatten().filter(|word| !word.starts_with('-'));
+        let named = words.map(|word| crate::paths::key(here, word.rsplit('=').next().unwrap_or(word)));
+        let room = MOST_FED.saturating_sub(feed.files.len());
+        let mut files: Vec<String> = reads.chain(named).take(room).collect();
+        files.dedup();
+        feed.files.extend(files.into_iter().map(Arg::literal));
+        feed.files.dedup();
+        if first.program == "git" && first.args.iter().flatten().any(|word| word == "archive") {
+            feed = Feed { files: vec![Arg::unknown("git archive")], coding: Coding::Other };
+        }
+        (!feed.files.is_empty()).then_some(feed)
     }
 
     /// Whether a pipeline cannot fail.

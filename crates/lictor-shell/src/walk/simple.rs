@@ -195,7 +195,7 @@ impl Walker<'_> {
         let mut report = Report::default();
         let path = first.arg.known().unwrap_or(program);
         let piped = self.piped.clone();
-        let here = Here::new(&self.state, self.outside(), &self.through, &self.packed);
+        let here = Here::new(&self.state, self.outside(), &self.through, (&self.packed, self.feed.as_ref()));
         let call = Call {
             program,
             path,

@@ -6,7 +6,7 @@ use super::super::options::Options;
 use super::super::report::joined;
 use super::Git;
 use crate::call::Report;
-use crate::operand::{Arg, Incoming, Known};
+use crate::operand::{Arg, Coding, Incoming, Known};
 
 fn discard(report: &mut Report, what: &[Arg]) {
     report.git(
@@ -234,6 +234,13 @@ pub(super) fn checkout_index(git: &Git<'_, '_>, report: &mut Report) {
             discard(report, &options.operands);
         }
         git.fills(report, directory);
+        // What the index of another repository has is not known.
+        if super::is_led_elsewhere(git) {
+            let files = vec![Arg::unknown("checkout-index")];
+            let archive =
+                Incoming::Archive { files, coding: Coding::Other, strip: 0, flat: false, only: Vec::new() };
+            report.arrives(git.call, Access::MakeDirectory, directory, false, archive);
+        }
         if options.has(&["a", "all"]) && !here {
             super::super::secrets::read(git.call, report, &Arg::literal("."), true);
         }
