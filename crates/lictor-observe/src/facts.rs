@@ -21,7 +21,7 @@ use lictor_shell::{Arg, Coding, Cwd, Done, Incoming, Listed, Mention, Operand, R
 
 use crate::edits::{NoEdits, OwnEdits};
 use crate::governing_file;
-use crate::incoming::created;
+use crate::incoming::{created, linked_tree};
 use crate::observer::{Observer, Seen};
 use crate::place::{Looker, Names, remarkable, tidy};
 use crate::project::Project;
@@ -222,7 +222,13 @@ impl Looker<'_> {
                 self.restored(facts, &target);
             }
             Effect::File { access, target, recursive, by } => {
-                let place = self.operand(&target, access, recursive);
+                let mut place = self.operand(&target, access, recursive);
+                let closed = matches!(target.incoming.as_deref(), Some(Incoming::Nothing))
+                    && place.existence == Existence::Directory
+                    && !place.glob;
+                place.own |= closed
+                    && (self.project.git_dirs.contains(&place.path)
+                        || governing_file::is_own(&place.path, true, self.project, self.observer));
                 let arrives = matches!(target.incoming.as_deref(), Some(Incoming::Sources { .. }));
                 let file = matches!(place.existence, Existence::File | Existence::EmptyFile);
                 if let Some(Incoming::Sources { kept: true, .. }) = target.incoming.as_deref()
@@ -253,6 +259,13 @@ impl Looker<'_> {
                 let created = incoming
                     .map(|incoming| created(self, &target, &place, access, (incoming, facts)))
                     .unwrap_or_default();
+                if recursive
+                    && let Some(Incoming::Sources { sources, linked: true, .. }) = target.incoming.as_deref()
+                    && let Some(source) = linked_tree(self, &target, sources)
+                {
+                    let access = Access::Link;
+                    facts.effects.push(Effect::File { access, target: source, recursive: false, by });
+                }
                 let taken = access == Access::Read && self.takes_tree(facts, &place, by);
                 // If every file is known, the rest of the directory is not affected; a system directory is judged
                 // as a whole.

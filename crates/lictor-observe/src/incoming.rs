@@ -114,6 +114,18 @@ pub(crate) fn created(
     arrival.created
 }
 
+/// A tree that holds what governs, of which every file gets another name.
+pub(crate) fn linked_tree(looker: &Looker<'_>, operand: &Operand, sources: &[Source]) -> Option<Place> {
+    let base = looker.directory(&operand.cwd)?;
+    let known = sources.iter().filter(|source| !source.elsewhere && !source.arg.glob);
+    let path = known
+        .filter_map(|source| Some(tidy(&base, &looker.untilde(source.arg.known()?))))
+        .find(|path| governing_file::is_own(path, true, looker.project, looker.observer))?;
+    let place = looker.path(&path, Access::Link, false);
+    let text = looker.project.relative(&path).filter(|text| !text.is_empty()).unwrap_or(&path).to_owned();
+    Some(Place { text, own: true, ..place })
+}
+
 /// A target of which only the ends of its name are known, as one that has such a name: where no directory that governs
 /// has one, what arrives does not arrive in the directory around it.
 fn told_apart(looker: &Looker<'_>, operand: &Operand, target: &Place) -> Option<Place> {

@@ -238,7 +238,10 @@ pub(crate) struct Parameter {
 #[derive(Debug)]
 pub(crate) enum Subscript {
     /// `[@]`, `[*]`.
-    All,
+    All {
+        /// In quotes it is one word.
+        joined: bool,
+    },
     Index(Vec<Part>),
 }
 

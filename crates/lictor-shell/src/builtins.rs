@@ -46,7 +46,10 @@ impl Walker<'_> {
         let source = argv.plumbing.source.clone();
         self.evaluated_names(name, args);
         match name {
-            "cd" | "chdir" => self.change_directory(args),
+            "cd" | "chdir" => {
+                let searched = argv.assignments.iter().find(|(name, _)| name == "CDPATH");
+                self.change_directory(args, searched.and_then(|(_, value)| value.known()));
+            }
             "pushd" => self.push_directory(args),
             "popd" => self.pop_directory(args),
             "dirs" => {

@@ -233,6 +233,7 @@ impl Walker<'_> {
             }
             Part::Parameter(parameter) => {
                 let expansion = self.parameter(parameter, quoted);
+                let expansion = if quoted && parameter.joins() { self.joined(expansion) } else { expansion };
                 self.put(expansion, quoted, fields);
             }
             Part::Command(script) if self.make_variable(script).is_some() => {
@@ -310,8 +311,20 @@ impl Walker<'_> {
         datum
     }
 
+    /// A list as one word, with the first of the characters that split words between its elements.
+    fn joined(&mut self, expansion: Expansion) -> Expansion {
+        let (Expansion::Many(list), Some(separators)) = (&expansion, self.separators()) else {
+            return expansion;
+        };
+        let texts: Option<Vec<&str>> = list.iter().take(MOST_ELEMENTS).map(Datum::text).collect();
+        let Some(texts) = texts.filter(|texts| texts.len() == list.len()) else { return expansion };
+        let between: String = separators.chars().take(1).collect();
+        let taint = list.iter().fold(Taint::default(), |taint, datum| taint.and(datum.taint));
+        Expansion::One(Datum { taint, ..Datum::known(texts.join(&between)) })
+    }
+
     /// The characters that split words; `None` when they are not known.
-    fn separators(&self) -> Option<String> {
+    pub(crate) fn separators(&self) -> Option<String> {
         match self.state.variable("IFS") {
             None | Some(Value::Unset) => Some(" \t\n".to_owned()),
             Some(Value::Scalar(datum)) => datum.text().map(str::to_owned),

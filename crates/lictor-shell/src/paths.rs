@@ -115,6 +115,15 @@ pub(crate) fn key(cwd: &Cwd, path: &str) -> String {
     }
 }
 
+/// Whether a path is a descriptor, other than those of the output: the file it is bound to is changed, not the path.
+pub(crate) fn is_open_stream(path: &str) -> bool {
+    let is_output = |path: &str| {
+        matches!(path, "/dev/null" | "/dev/tty" | "/dev/stdout" | "/dev/stderr")
+            || matches!(path.rsplit('/').next(), Some("1" | "2"))
+    };
+    is_stream(path) && !is_output(&clean(path))
+}
+
 /// Whether a path is a stream of the command itself and not a file. The normalised path counts: a device's name
 /// before `..` exempts nothing.
 pub(crate) fn is_stream(path: &str) -> bool {

@@ -43,7 +43,7 @@ pub(crate) use private::{is_private, is_private_of_system};
 
 use std::rc::Rc;
 
-use lictor_core::facts::{Command, Effect, Opaque, OpaqueWhat};
+use lictor_core::facts::{Access, Command, Effect, Opaque, OpaqueWhat};
 
 use crate::ast::{Function, Item, Joint, Node, Script};
 use crate::call::Stdin;
@@ -124,6 +124,8 @@ pub(crate) struct Walker<'s> {
     sockets: Vec<u32>,
     /// Other file descriptors that lead to a file.
     descriptors: Vec<(u32, Operand)>,
+    /// Files that descriptors were bound to, however they were opened: writing to the name of a descriptor opens its file again.
+    bound: Vec<(u32, Operand)>,
     /// A trap may change the exit status of the line.
     pub(crate) status_changed: bool,
     /// Text that the line decoded.
@@ -199,6 +201,7 @@ impl<'s> Walker<'s> {
             links: false,
             sockets: Vec::new(),
             descriptors: Vec::new(),
+            bound: Vec::new(),
             status_changed: false,
             decoded: Vec::new(),
             reads: Vec::new(),
@@ -246,6 +249,13 @@ impl<'s> Walker<'s> {
         }
         if let Some(twin) = self.behind_link(&effect) {
             self.reading.effects.push(twin);
+        }
+        if let Effect::File { access, target, .. } = &effect
+            && matches!(access, Access::Write | Access::Append | Access::Modify | Access::Empty)
+            && target.arg.known().is_some_and(crate::paths::is_open_stream)
+        {
+            self.reading.effects.extend(self.behind_descriptor(&effect));
+            return;
         }
         // A directory change that may not have happened: what is lost may be lost in either place.
         if let Effect::File { access, target, recursive, by } = &effect

@@ -85,3 +85,33 @@ fn ar_and_cpio_members_are_listed() {
     let bytes = [entry("hooks/pre-commit"), entry("TRAILER!!!")].concat();
     assert_eq!(names(&bytes), Some(vec!["hooks/pre-commit".to_owned()]));
 }
+
+#[test]
+fn members_behind_the_end_and_behind_a_program_are_listed() {
+    let twice = [tar_of(&["a"]), tar_of(&["b"])].concat();
+    assert_eq!(names(&twice), Some(vec!["a".to_owned(), "b".to_owned()]));
+    let mut trailing = tar_of(&["a"]);
+    trailing.extend_from_slice(&[7; 700]);
+    assert_eq!(names(&trailing), Some(vec!["a".to_owned()]));
+}
+
+#[test]
+fn links_are_members_with_a_target() {
+    let mut bytes = tar_of(&["lnk"]);
+    bytes[156] = b'2';
+    bytes[157..164].copy_from_slice(b".claude");
+    bytes[148..156].copy_from_slice(b"        ");
+    let sum: usize = bytes[..512].iter().map(|byte| usize::from(*byte)).sum();
+    bytes[148..154].copy_from_slice(format!("{sum:06o}").as_bytes());
+    bytes[154] = 0;
+    // A link has no content.
+    bytes.drain(512..1024);
+    let link = Some(Link::Symbolic(".claude".to_owned()));
+    assert_eq!(members(&bytes), Some(vec![Member { name: "lnk".to_owned(), link }]));
+}
+
+#[test]
+fn dumps_are_read_with_and_without_offsets() {
+    assert_eq!(undumped("1f8b08\n00"), [0x1f, 0x8b, 8, 0]);
+    assert_eq!(undumped("00000000: 1f8b 0800  ....\n"), [0x1f, 0x8b, 8, 0]);
+}

@@ -9,7 +9,8 @@ use crate::state::{Datum, Directories, Value};
 use crate::walk::{Output, Walker};
 
 impl Walker<'_> {
-    pub(super) fn change_directory(&mut self, args: &[Expanded]) {
+    /// `searched` is the search path in front of the command.
+    pub(super) fn change_directory(&mut self, args: &[Expanded], searched: Option<&str>) {
         let target = super::operands(args).next().cloned();
         let back = args.iter().any(|word| word.arg.known() == Some("-"));
         let mut directories = self.state.directories().clone();
@@ -26,8 +27,11 @@ impl Walker<'_> {
                 .map(|from| entered(&from, &target))
                 .filter(|other| *other != directories.now);
             // The directory that `cd` searches first, if the line sets one.
-            if let Some(first) = self.search_path()
-                && target.known().is_some_and(|path| !path.starts_with(['/', '.', '~']))
+            let relative = |path: &str| {
+                !path.starts_with(['/', '~']) && !matches!(path.split('/').next(), Some("." | ".."))
+            };
+            if let Some(first) = searched.map_or_else(|| self.search_path(), first_of)
+                && target.known().is_some_and(relative)
             {
                 let there = entered(&first, &target);
                 directories.instead = Some(std::mem::replace(&mut directories.now, there));
@@ -41,10 +45,7 @@ impl Walker<'_> {
     fn search_path(&self) -> Option<Cwd> {
         let Value::Scalar(datum) = self.state.variable("CDPATH")? else { return None };
         match datum.text() {
-            Some(places) => {
-                let first = places.split(':').find(|place| !matches!(*place, "" | "."))?;
-                Some(Cwd::Known(first.to_owned()))
-            }
+            Some(places) => first_of(places),
             None => Some(Cwd::Unknown),
         }
     }
@@ -171,4 +172,10 @@ fn entered(from: &Cwd, target: &Arg) -> Cwd {
         },
         None => Cwd::Unknown,
     }
+}
+
+/// The first directory of a search path that is not the current one.
+fn first_of(places: &str) -> Option<Cwd> {
+    let first = places.split(':').find(|place| !matches!(*place, "" | "."))?;
+    Some(Cwd::Known(first.to_owned()))
 }

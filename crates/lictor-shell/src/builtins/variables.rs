@@ -16,6 +16,9 @@ pub(crate) fn is_declaration(name: &str) -> bool {
     matches!(name, "declare" | "typeset" | "local" | "export" | "readonly")
 }
 
+/// Most words of a line that `read -a` keeps.
+const MOST_READ: usize = 256;
+
 impl Walker<'_> {
     pub(super) fn declare(&mut self, builtin: &str, args: &[Expanded]) {
         let options: String =
@@ -175,13 +178,22 @@ impl Walker<'_> {
         // `IFS== read name value`: the text before the sign is not a secret.
         let splits_off_name = by == Some("=");
         let line = match self.input() {
-            Stdin::Text(text) => text.lines().next().map(|line| line.trim().to_owned()),
+            Stdin::Text(text) => text.lines().next().map(str::to_owned),
             _ => None,
         };
+        let separators = by.map(str::to_owned).or_else(|| self.separators());
+        let line = line.filter(|_| separators.is_some());
+        let separators = separators.unwrap_or_default();
+        let splits = |letter: char| separators.contains(letter);
+        // Blanks around words belong to the separators, other characters do not.
+        let blank = |letter: char| splits(letter) && letter.is_whitespace();
+        let line = line.map(|line| line.trim_matches(blank).to_owned());
+        let listed = args
+            .iter()
+            .any(|word| word.arg.known().is_some_and(|text| text.starts_with('-') && text.ends_with('a')));
         let takes_value = |option: &str| matches!(option, "-p" | "-d" | "-n" | "-N" | "-t" | "-u" | "-i");
-        let odd = args.iter().any(|word| {
-            word.arg.known().is_some_and(|text| takes_value(text) && text != "-p" || text == "-a")
-        });
+        let odd =
+            args.iter().any(|word| word.arg.known().is_some_and(|text| takes_value(text) && text != "-p"));
         let mut names: Vec<&str> = Vec::new();
         let mut skip = false;
         for word in args {
@@ -198,17 +210,22 @@ impl Walker<'_> {
         if names.is_empty() {
             names.push("REPLY");
         }
+        if let (true, Some(name), Some(line)) = (listed, names.first(), line.as_ref().filter(|_| !odd)) {
+            let words = line.split(splits).filter(|word| !word.is_empty()).map(Datum::open);
+            let list = words.take(MOST_READ).collect();
+            return self.state.set(name, Value::List(Rc::new(list)));
+        }
         let last = names.len() - 1;
-        let mut rest = line.filter(|_| !odd);
+        let mut rest = line.filter(|_| !odd && !listed);
         for (index, name) in names.into_iter().enumerate() {
             let value = match rest.take() {
                 None if index == 0 && last > 0 && splits_off_name => Value::unknown(Taint::default()),
                 None => Value::unknown(taint),
                 Some(line) if index == last => Value::Scalar(Datum::open(&line)),
                 Some(line) => {
-                    let (word, after) = line.split_once([' ', '\t']).unwrap_or((&line, ""));
+                    let (word, after) = line.split_once(splits).unwrap_or((&line, ""));
                     let value = Value::Scalar(Datum::open(word));
-                    rest = Some(after.trim_start().to_owned());
+                    rest = Some(after.trim_start_matches(blank).to_owned());
                     value
                 }
             };

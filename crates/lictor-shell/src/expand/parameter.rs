@@ -11,7 +11,14 @@ use lictor_core::facts::OpaqueWhat;
 impl Parameter {
     /// `$@`, `$*`, `${a[@]}`: may expand to several words.
     pub(super) fn is_list(&self) -> bool {
-        matches!(self.name.as_str(), "@" | "*") || matches!(self.subscript, Some(Subscript::All))
+        matches!(self.name.as_str(), "@" | "*") || matches!(self.subscript, Some(Subscript::All { .. }))
+    }
+}
+
+impl Parameter {
+    /// `"$*"`, `"${a[*]}"`: one word in quotes.
+    pub(super) fn joins(&self) -> bool {
+        self.name == "*" || matches!(self.subscript, Some(Subscript::All { joined: true }))
     }
 }
 
@@ -133,7 +140,7 @@ impl Walker<'_> {
     /// The value of a parameter, through indirection if used.
     fn found(&mut self, parameter: &Parameter) -> Found {
         let found = self.find(&parameter.name, parameter.subscript.as_ref());
-        if let (true, Some(Subscript::All)) = (parameter.indirect, &parameter.subscript) {
+        if let (true, Some(Subscript::All { .. })) = (parameter.indirect, &parameter.subscript) {
             // `${!a[@]}`: the names of its elements.
             return match self.state.variable(&parameter.name) {
                 Some(Value::Keyed(pairs)) => {
@@ -298,7 +305,7 @@ impl Walker<'_> {
             _ => None,
         };
         match value {
-            Value::Keyed(pairs) if matches!(subscript, Some(Subscript::All)) => {
+            Value::Keyed(pairs) if matches!(subscript, Some(Subscript::All { .. })) => {
                 Found::Value(Expansion::Many(pairs.iter().map(|(_, datum)| datum.clone()).collect()))
             }
             Value::Keyed(_) | Value::Reference(_) => unknown(),
@@ -308,7 +315,7 @@ impl Walker<'_> {
                 _ => Found::Value(Expansion::One(datum)),
             },
             Value::List(list) => match (subscript, index) {
-                (Some(Subscript::All), _) => Found::Value(Expansion::Many(list.to_vec())),
+                (Some(Subscript::All { .. }), _) => Found::Value(Expansion::Many(list.to_vec())),
                 (None, _) => {
                     list.first().cloned().map_or(Found::Unset, |datum| Found::Value(Expansion::One(datum)))
                 }

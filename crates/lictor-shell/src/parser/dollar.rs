@@ -311,8 +311,11 @@ impl Parser<'_> {
     }
 
     fn subscript(&mut self) -> Subscript {
-        if self.eat("@]") || self.eat("*]") {
-            return Subscript::All;
+        if self.eat("@]") {
+            return Subscript::All { joined: false };
+        }
+        if self.eat("*]") {
+            return Subscript::All { joined: true };
         }
         Subscript::Index(self.deeper(|this| this.parts(Within::Brackets)))
     }

@@ -376,7 +376,7 @@ pub(crate) fn rsync(call: &Call<'_>, report: &mut Report) {
     let target = remote(destination);
     // Unchanged files become hard links to the existing ones.
     for linked in options.values(&["link-dest"]).filter(|_| target.is_none()) {
-        super::files::another_name(call, report, linked, destination);
+        super::files::another_name(call, report, linked, destination, true);
     }
     listed(call, report, options.value(&["files-from"]));
     for source in sources {

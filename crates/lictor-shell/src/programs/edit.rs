@@ -156,6 +156,7 @@ fn wipes<'a>(commands: impl Iterator<Item = &'a str>) -> bool {
 
 pub(crate) fn line_editor(call: &Call<'_>, report: &mut Report) {
     let options = super::parsed(call);
+    in_other_directories(call, report);
     for file in &options.operands {
         match file.prefix().strip_prefix('!') {
             Some(_) => report.then_shell(&after(file, 1), &[], call.program),
@@ -259,12 +260,32 @@ fn editor_command(call: &Call<'_>, report: &mut Report, command: &str) {
     }
 }
 
+/// `-c 'cd DIR | w! FILE'`: what comes after a change of the directory, in the order of the words.
+fn in_other_directories(call: &Call<'_>, report: &mut Report) {
+    let mut cwd = call.cwd.clone();
+    for text in call.args.iter().filter_map(Arg::known) {
+        for part in text.trim_start_matches('+').split('|').map(|part| part.trim_start_matches([' ', ':'])) {
+            let (name, rest) = part.trim_end().split_once(char::is_whitespace).unwrap_or((part, ""));
+            match name.trim_end_matches('!') {
+                "cd" | "lcd" | "tcd" | "chdir" | "lchdir" if !rest.is_empty() => {
+                    cwd = crate::paths::enter(&cwd, rest.trim());
+                }
+                _ if cwd != *call.cwd && !rest.is_empty() => {
+                    editor_command(&Call { cwd: &cwd, ..*call }, report, part);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
 pub(crate) fn vim(call: &Call<'_>, report: &mut Report) {
     let options = super::parsed(call);
     empties_by_command(call, report, &options);
     for command in options.values(&["c", "cmd", "remote-send", "remote-expr"]) {
         editor_command_arg(call, report, command);
     }
+    in_other_directories(call, report);
     for file in options.values(&["S", "u"]).filter_map(Arg::known) {
         // Ex commands, one a line.
         for line in call.env.written(file).unwrap_or_default().lines() {

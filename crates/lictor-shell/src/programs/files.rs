@@ -24,7 +24,7 @@ pub(crate) fn tee(call: &Call<'_>, report: &mut Report) {
         _ => Access::Write,
     };
     let files: Vec<Arg> =
-        options.operands.into_iter().filter(|arg| !arg.known().is_some_and(is_stream)).collect();
+        options.operands.into_iter().filter(|arg| !arg.known().is_some_and(is_output)).collect();
     all(call, report, access, &files, false);
     super::text::pass_on(call, report);
 }
@@ -190,6 +190,11 @@ pub(crate) fn mv(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// Whether a path is a stream that leads to no file.
+fn is_output(path: &str) -> bool {
+    is_stream(path) && !crate::paths::is_open_stream(path)
+}
+
 pub(crate) fn cp(call: &Call<'_>, report: &mut Report) {
     let options = super::parsed(call);
     let installs = call.program.ends_with("install");
@@ -211,7 +216,7 @@ pub(crate) fn cp(call: &Call<'_>, report: &mut Report) {
     for source in sources {
         secrets::read(call, report, source, recursive);
     }
-    let Some(destination) = destination.filter(|arg| !arg.known().is_some_and(is_stream)) else { return };
+    let Some(destination) = destination.filter(|arg| !arg.known().is_some_and(is_output)) else { return };
     // A copied tree is merged into what is there; a single file replaces what is there.
     let (access, recursive) = if sources.iter().any(is_null) {
         (Access::Empty, false)
@@ -381,6 +386,27 @@ fn opens_to_everybody(mode: &str) -> bool {
     }
 }
 
+/// Whether the owner of a directory can no longer use what is in it.
+fn takes_away(mode: &str) -> bool {
+    if mode.chars().all(|digit| digit.is_digit(8)) && !mode.is_empty() {
+        let owner = mode.chars().rev().nth(2).and_then(|digit| digit.to_digit(8)).unwrap_or(0);
+        return owner & 0o5 != 0o5;
+    }
+    mode.split(',').any(|clause| {
+        let (who, sign, bits) = match clause.find(['-', '=']) {
+            Some(at) => (clause.get(..at), clause.get(at..=at), clause.get(at + 1..)),
+            None => return false,
+        };
+        let bits = bits.unwrap_or_default();
+        let owner = who.is_none_or(|who| who.is_empty() || who.contains(['u', 'a']));
+        owner
+            && match sign {
+                Some("-") => bits.contains(['x', 'r', 'X']),
+                _ => !bits.contains(['x', 'X']) || !bits.contains('r'),
+            }
+    })
+}
+
 fn removes_execution(mode: &str) -> bool {
     match mode.chars().all(|c| c.is_ascii_digit()) && !mode.is_empty() {
         true => mode.chars().rev().take(3).all(|digit| digit.to_digit(8).is_some_and(|bits| bits % 2 == 0)),
@@ -422,7 +448,10 @@ pub(crate) fn chmod(call: &Call<'_>, report: &mut Report) {
         report.privilege(Privilege::GrantBits);
     }
     for target in targets {
-        report.file(call, Access::ChangeMode, target, recursive);
+        match takes_away(&mode) {
+            true => report.arrives(call, Access::ChangeMode, target, recursive, Incoming::Nothing),
+            false => report.file(call, Access::ChangeMode, target, recursive),
+        }
         let path = target.prefix();
         if opens_to_everybody(&mode) && path.starts_with(['/', '~']) && secrets::is_secret(target) {
             report.deed("grant", "access");
@@ -431,6 +460,14 @@ pub(crate) fn chmod(call: &Call<'_>, report: &mut Report) {
             report.guard_off(GuardOff::Hooks, &format!("chmod {mode} {path}"));
         }
     }
+}
+
+/// Files of this machine arrive at a path.
+pub(crate) fn copied_to(call: &Call<'_>, report: &mut Report, sources: &[Arg], target: &Arg) {
+    let source = |arg: &Arg| Source { arg: arg.clone(), tree: false, contents: false, elsewhere: false };
+    let sources = sources.iter().map(source).collect();
+    let incoming = Incoming::Sources { sources, into: false, exact: false, linked: false, kept: false };
+    report.arrives(call, Access::Write, target, false, incoming);
 }
 
 /// A file written below a directory operand, for tools that name their output themselves.
@@ -456,11 +493,11 @@ pub(crate) fn from_elsewhere(call: &Call<'_>, report: &mut Report, source: &Arg,
 }
 
 /// A place under another name: a link or a bind mount.
-pub(crate) fn another_name(call: &Call<'_>, report: &mut Report, source: &Arg, target: &Arg) {
+pub(crate) fn another_name(call: &Call<'_>, report: &mut Report, source: &Arg, target: &Arg, tree: bool) {
     let source = Source { arg: source.clone(), tree: true, contents: false, elsewhere: false };
     let incoming =
         Incoming::Sources { sources: vec![source], into: false, exact: true, linked: true, kept: false };
-    report.arrives(call, Access::Link, target, false, incoming);
+    report.arrives(call, Access::Link, target, tree, incoming);
 }
 
 /// `mount --bind DIR PLACE`: the directory under another name, over what is there.
@@ -478,6 +515,6 @@ pub(crate) fn bind(call: &Call<'_>, report: &mut Report) {
         report.arrives(call, Access::Link, target, false, Incoming::Unknown);
     }
     if let (true, Some(source)) = (binds, source) {
-        another_name(call, report, source, target);
+        another_name(call, report, source, target, false);
     }
 }

@@ -4,7 +4,7 @@
 
 use super::table::{Entry, Family};
 use crate::call::{Call, Stdin};
-use crate::operand::{Arg, Operand};
+use crate::operand::{Arg, Cwd, Operand};
 use crate::reading::{Done, Mention};
 
 /// The longest word that counts as a path.
@@ -118,7 +118,8 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
             if volume && value.split([':', ',']).any(|part| matches!(part, "ro" | "readonly")) {
                 continue;
             }
-            add(value, (target || positional) && !below);
+            let directory = target || positional || super::guard::is_agent_directory(value);
+            add(value, directory && !below);
             // `-o.claude`, `type=local,dest=x`, `OPEN:x,trunc`.
             if let Some(attached) = value.strip_prefix('-').and_then(|rest| rest.get(1..)) {
                 add(attached, entry.is_none());
@@ -133,6 +134,7 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
         tokens(input).for_each(|token| add(token, takes_commands(call.program)));
     }
     found.extend(given_to_script(call, entry));
+    found.extend(given_to_module(call));
     found
 }
 
@@ -147,10 +149,51 @@ fn given_to_script(call: &Call<'_>, entry: Option<&Entry>) -> Vec<Mention> {
     given.map(|word| Mention { done: Done::Given, ..mention(call, word, false) }).collect()
 }
 
+/// Arguments of code whose module only moves files: `perl -MFile::Copy -e 'copy(@ARGV)' FROM TO`.
+fn given_to_module(call: &Call<'_>) -> Vec<Mention> {
+    let moves = |word: &str| ["-MFile::Copy", "-MFile::Path"].iter().any(|module| word.starts_with(module));
+    let words = || call.args.iter().filter_map(Arg::known);
+    if call.program != "perl" || !words().any(moves) {
+        return Vec::new();
+    }
+    let given = words().filter(|word| !word.starts_with('-') && is_path(word)).take(MOST);
+    given.map(|word| mention(call, word, true)).collect()
+}
+
 /// Values of variables in front of a program: where it keeps a log, an index, a history.
 fn in_assignments(call: &Call<'_>) -> Vec<Mention> {
-    let known = call.assignments.iter().filter_map(|(_, value)| value.known());
-    known.filter(|value| is_path(value)).take(MOST).map(|value| mention(call, value, false)).collect()
+    let known = call.assignments.iter().filter_map(|(name, value)| Some((name.as_str(), value.known()?)));
+    let paths = known.flat_map(|(name, value)| paths_in(name, value));
+    paths.take(MOST).map(|(path, directory)| mention(call, path, directory)).collect()
+}
+
+/// The paths in a variable's value, among options and lists too, and whether a directory counts for what it holds.
+fn paths_in<'a>(name: &str, value: &'a str) -> impl Iterator<Item = (&'a str, bool)> {
+    // These name what is read: settings, programs, modules.
+    let searched = ["CONFIG", "HOME", "PATH"].iter().any(|part| name.contains(part));
+    let parts = value.split_whitespace().flat_map(|word| {
+        std::iter::once(word).chain(word.split([':', ',', '=']).filter(move |part| *part != word))
+    });
+    parts
+        .filter(|part| is_path(part))
+        .map(move |part| (part, !searched && super::guard::is_agent_directory(part)))
+}
+
+/// The same for a variable that stays set, where its name marks its value as an output.
+pub(crate) fn in_variable(name: &str, value: &Arg, cwd: &Cwd) -> Vec<Mention> {
+    let outputs = || crate::words::OUTPUT_VARIABLES.iter().any(|part| name.contains(part));
+    let Some(text) = value.known().filter(|text| text.contains(['.', '/']) && outputs()) else {
+        return Vec::new();
+    };
+    let by = format!("{name}={text}");
+    let named = |(path, directory)| Mention {
+        file: Operand::new(Arg::literal(path), cwd.clone()),
+        directory,
+        archive: false,
+        by: by.clone(),
+        done: Done::Anything,
+    };
+    paths_in(name, text).take(MOST).map(named).collect()
 }
 
 /// Files that `ssh` itself writes, named in front of the host: `-E log`, `-o UserKnownHostsFile=x`.
@@ -184,6 +227,7 @@ pub fn in_code(language: &str, body: &str, call: &Call<'_>) -> Vec<Mention> {
     if language == "other" && call.program.starts_with("tclsh") {
         found.extend(tokens(body).filter(|token| is_path(token)).map(|token| mention(call, token, true)));
     }
+    found.extend(below_descriptors(language, body, call));
     let unpacks = body.contains("xtract");
     // The innermost open bracket, with the name in front of it.
     let mut open: Vec<(char, usize)> = Vec::new();
@@ -217,6 +261,18 @@ pub fn in_code(language: &str, body: &str, call: &Call<'_>) -> Vec<Mention> {
         }
     }
     found
+}
+
+/// Python opens a directory and changes files relative to its descriptor: every string may be below every other.
+fn below_descriptors(language: &str, body: &str, call: &Call<'_>) -> Vec<Mention> {
+    let relative = language == "python" && (body.contains("dir_fd") || body.contains("fchdir"));
+    if !relative || !crate::words::CHANGES_BELOW.iter().any(|word| body.contains(word)) {
+        return Vec::new();
+    }
+    let strings: Vec<&str> =
+        body.split(['\'', '"']).skip(1).step_by(2).filter(|text| !text.is_empty()).take(8).collect();
+    let pairs = strings.iter().flat_map(|folder| strings.iter().map(move |name| format!("{folder}/{name}")));
+    pairs.filter(|path| is_path(path)).take(MOST).map(|path| mention(call, &path, false)).collect()
 }
 
 pub(crate) fn mention(call: &Call<'_>, path: &str, directory: bool) -> Mention {
@@ -266,6 +322,10 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
 
 /// Options whose value is what is not touched.
 fn leaves_out(option: &str) -> bool {
+    // A pattern for names of files that are written.
+    if option.ends_with("file-pattern") {
+        return false;
+    }
     const PARTS: [&str; 11] = [
         "exclude", "ignore", "skip", "omit", "filter", "without", "message", "title", "body", "grep",
         "pattern",
@@ -291,10 +351,9 @@ fn is_target(option: &str) -> bool {
 
 /// Long options whose value is read.
 fn reads(option: &str) -> bool {
-    // A file is read unless the option's name marks it as an output.
-    let kept = ["cid", "iid", "pid", "log", "metadata", "report", "cookie", "state"];
-    let is_file = option.contains("file") && !kept.iter().any(|kept| option.contains(kept));
-    is_file
+    // A file that nothing says more about is read.
+    matches!(option, "--file" | "--files")
+        || option.contains("file") && crate::words::INPUT_FILES.iter().any(|part| option.contains(part))
         || option.starts_with("--no-")
         || [
             "config", "input", "from", "key", "cert", "values", "schema", "policy", "include", "import",

@@ -258,6 +258,12 @@ pub(crate) fn curl(call: &Call<'_>, report: &mut Report) {
     let urls: Vec<&Arg> = options.operands.iter().chain(options.values(&["url"])).collect();
     for url in &urls {
         match url.known().and_then(|text| text.strip_prefix("file://")) {
+            // `-T file file:///path` writes there.
+            Some(path) if options.has(&["T", "upload-file"]) => {
+                let path = path.strip_prefix("localhost").unwrap_or(path);
+                let sources = options.values(&["T", "upload-file"]).cloned().collect::<Vec<Arg>>();
+                super::files::copied_to(call, report, &sources, &Arg::literal(path));
+            }
             Some(path) => secrets::read(call, report, &Arg::literal(path), false),
             None => reach(report, url, uploads),
         }
@@ -282,6 +288,7 @@ pub(crate) fn curl(call: &Call<'_>, report: &mut Report) {
     for file in options.values(&["o", "output"]) {
         if file.known() != Some("-") {
             writes = true;
+            let file = &with_matches(file, &urls);
             match options.value(&["output-dir"]) {
                 Some(directory) => super::files::write_below(call, report, directory, file),
                 None => report.file(call, Access::Write, file, false),
@@ -298,6 +305,23 @@ pub(crate) fn curl(call: &Call<'_>, report: &mut Report) {
         }
     }
     report.taint.network |= !writes && !urls.is_empty() && !options.has(&["I", "head"]);
+}
+
+/// `-o '#1.json'`: the number stands for a part of the address.
+fn with_matches(file: &Arg, urls: &[&Arg]) -> Arg {
+    let Some((front, rest)) = file.known().and_then(|text| text.split_once('#')) else { return file.clone() };
+    let rest = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let single = urls.iter().filter_map(|url| url.known()?.split_once(['{', '['])?.1.split_once(['}', ']']));
+    match single.map(|(part, _)| part).next() {
+        Some(part) if !part.contains([',', '-']) && !rest.contains('#') => {
+            Arg::literal(format!("{front}{part}{rest}"))
+        }
+        Some(_) => {
+            let value = crate::operand::Known::Partly { prefix: front.to_owned(), suffix: rest.to_owned() };
+            Arg { value, ..file.clone() }
+        }
+        None => file.clone(),
+    }
 }
 
 /// `curl -K file`: options from a file. A file that the line wrote is parsed; others are unknown.

@@ -40,6 +40,20 @@ pub(super) fn runs(name: &str, value: &Arg, program: &str, report: &mut Report) 
             }
         }
         "command" => command(name, value, program, report),
+        // The text of a function, as shells hand it on: `() { …; }`.
+        "function" => {
+            if let Some(body) = text.trim_start().strip_prefix("()") {
+                report.then_shell(&Arg::literal(body.trim_start()), &[], name);
+            }
+        }
+        // A function that is called with what the code passes to it; debuggers are the usual ones.
+        "callable" => {
+            let debugs = ["", "0", "set_trace", "embed", "breakpoint"].iter();
+            let last = text.rsplit('.').next().unwrap_or_default();
+            if !debugs.into_iter().any(|usual| *usual == last) {
+                report.opaque(OpaqueWhat::Code, &format!("{name}={}", value.text));
+            }
+        }
         // A man in the middle can send anything.
         "source" => {
             let own =

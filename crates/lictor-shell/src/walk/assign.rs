@@ -86,6 +86,10 @@ impl Walker<'_> {
     pub(crate) fn assigned(&mut self, name: &str, arg: &Arg) {
         let mut report = Report::default();
         programs::judge_assignment(name, arg, "", &mut report);
+        if self.elsewhere == 0 {
+            let cwd = &self.state.directories().now;
+            self.reading.mentions.extend(programs::mentions::in_variable(name, arg, cwd));
+        }
         for effect in report.effects {
             self.effect(effect);
         }

@@ -74,9 +74,11 @@ impl Walker<'_> {
         }
         let path = target.arg.known()?;
         let key = paths::key(&target.cwd, path);
-        // Losing the link itself is harmless; losing its target is not. A read follows the link, and so does a
-        // path with a trailing slash.
-        let itself = *access == Access::Read || path.ends_with('/');
+        // Losing the link itself is harmless; losing its target is not. Reading and writing follow the link, and so does
+        // a path with a trailing slash.
+        let itself =
+            matches!(access, Access::Read | Access::Write | Access::Append | Access::Modify | Access::Empty)
+                || path.ends_with('/');
         let ends = key.match_indices('/').map(|(at, _)| at).chain(itself.then_some(key.len()));
         let (link, rest) = ends
             .filter_map(|at| key.split_at_checked(at))

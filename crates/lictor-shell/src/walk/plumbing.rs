@@ -191,6 +191,10 @@ impl Walker<'_> {
                 if away { Sink::Away } else { Sink::File { key, append: access == Access::Append } };
         }
         if known.as_deref().is_some_and(crate::paths::is_stream) {
+            let bound = known.as_deref().and_then(|path| self.bound_to(path));
+            if let Some(target) = bound.filter(|_| access != Access::Read) {
+                plumbing.files.push((access, target, output));
+            }
             return;
         }
         // A shell refuses to write to a directory.
@@ -201,11 +205,41 @@ impl Walker<'_> {
             return;
         }
         let target = Operand::new(arg, cwd);
+        let number = if access == Access::Read { fd.or(Some(0)) } else { fd };
+        if let Some(number) = number.filter(|number| !matches!(number, 1 | 2)) {
+            self.bind(number, Some(target.clone()));
+        }
         if let Some(number) = fd.filter(|number| *number > 2 && access != Access::Read) {
             self.descriptors.retain(|(other, _)| *other != number);
             self.descriptors.push((number, target.clone()));
         }
         plumbing.files.push((access, target, output));
+    }
+
+    /// A descriptor leads to a file, or to no known one.
+    fn bind(&mut self, number: u32, target: Option<Operand>) {
+        self.bound.retain(|(other, _)| *other != number);
+        self.bound.extend(target.map(|target| (number, target)));
+    }
+
+    /// The file behind the name of a descriptor.
+    fn bound_to(&self, path: &str) -> Option<Operand> {
+        if self.bound.is_empty() {
+            return None;
+        }
+        let clean = crate::paths::clean(path);
+        let number = match clean.strip_prefix("/dev/fd/").or_else(|| descriptor_of(&clean)) {
+            Some(number) => number.parse::<u32>().ok()?,
+            None => (clean == "/dev/stdin").then_some(0)?,
+        };
+        self.bound.iter().find(|(bound, _)| *bound == number).map(|(_, target)| target.clone())
+    }
+
+    /// The same effect on the file that a descriptor is bound to, when a program changes it by the descriptor's name.
+    pub(super) fn behind_descriptor(&self, effect: &Effect<Operand>) -> Option<Effect<Operand>> {
+        let Effect::File { access, target, recursive, by } = effect else { return None };
+        let target = self.bound_to(target.arg.known().filter(|_| !access.is_read_only())?)?;
+        Some(Effect::File { access: *access, target, recursive: *recursive, by: *by })
     }
 
     /// Text for a descriptor: standard input, or another one that can be opened by its path.
@@ -228,6 +262,9 @@ impl Walker<'_> {
         let digits = target.text().map(|text| text.trim_end_matches('-'));
         let source: Option<u32> = digits.and_then(|digits| digits.parse().ok());
         let into = fd.unwrap_or(if redirect.kind == RedirectKind::DuplicateIn { 0 } else { 1 });
+        let bound = source.and_then(|number| self.bound.iter().find(|(other, _)| *other == number));
+        let bound = bound.map(|(_, target)| target.clone());
+        self.bind(into, bound);
         let socket = match source {
             Some(1) if matches!(plumbing.stdout, Sink::Socket(_)) => true,
             Some(source) => self.sockets.contains(&source),

@@ -36,7 +36,14 @@ impl Walker<'_> {
                         None => continue,
                     }
                 }
-                "ln" => {
+                "cp" if is_linking(context.args) => {
+                    let source = context.args.iter().filter_map(Arg::known).find(|arg| !arg.starts_with('-'));
+                    let Some(source) = source else { continue };
+                    self.links = true;
+                    let link = Some(crate::paths::key(context.cwd, source).into());
+                    Content { link, ..Content::default() }
+                }
+                "ln" | "link" => {
                     let source = context.args.iter().filter_map(Arg::known).find(|arg| !arg.starts_with('-'));
                     let Some(source) = source else { continue };
                     self.links = true;
@@ -121,4 +128,13 @@ fn content_of(stdin: &Stdin) -> Content {
         Stdin::Unknown(taint) => Content::unknown(*taint),
         _ => Content::default(),
     }
+}
+
+/// `cp -l`, `cp -s`: another name for the same file.
+fn is_linking(args: &[Arg]) -> bool {
+    args.iter().filter_map(Arg::known).any(|word| {
+        let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+        letters.is_some_and(|letters| letters.contains(['l', 's']))
+            || matches!(word, "--link" | "--symbolic-link")
+    })
 }

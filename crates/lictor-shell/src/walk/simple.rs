@@ -190,6 +190,7 @@ impl Walker<'_> {
         let Some(first) = words.next() else { return Output::unknown() };
         let (args, templates): (Vec<Arg>, Vec<Option<Rc<str>>>) =
             words.map(|word| (word.arg, word.template)).unzip();
+        let (args, templates) = self.with_options(program, &assignments, args, templates);
         let stdin = plumbing.stdin.clone().unwrap_or_else(|| Rc::clone(&self.stdin));
         let cwd = self.state.directories().now.clone();
         let mut report = Report::default();
@@ -256,6 +257,31 @@ impl Walker<'_> {
         }
         let output = self.follow_report(report, &context, &assignments, &plumbing);
         self.report_plumbing(plumbing, by, Some(output))
+    }
+
+    /// The arguments of a program with those that a variable puts in front of them.
+    fn with_options(
+        &self,
+        program: &str,
+        assignments: &[(String, Arg)],
+        mut args: Vec<Arg>,
+        mut templates: Vec<Option<Rc<str>>>,
+    ) -> (Vec<Arg>, Vec<Option<Rc<str>>>) {
+        let named = crate::words::OPTION_VARIABLES.iter().filter_map(|pair| pair.split_once('='));
+        for (variable, _) in named.filter(|(_, taker)| *taker == program) {
+            let own = assignments.iter().find(|(name, _)| name == variable);
+            let set = || match self.state.variable(variable) {
+                Some(Value::Scalar(datum)) => datum.text(),
+                _ => None,
+            };
+            let Some(text) = own.map_or_else(set, |(_, value)| value.known()) else { continue };
+            let words: Vec<Arg> = text.split_whitespace().map(Arg::literal).collect();
+            // `tar xf a`: the letters stay in front.
+            let at = usize::from(program.ends_with("tar")).min(args.len());
+            templates.splice(at..at, words.iter().map(|_| None));
+            args.splice(at..at, words);
+        }
+        (args, templates)
     }
 
     /// A shell without code in its arguments.

@@ -98,6 +98,11 @@ impl Walker<'_> {
         by: Option<u32>,
     ) {
         let adds = matches!(access, Access::Append | Access::Write);
+        // What a link of the line leads to is changed.
+        let write = Effect::File { access, target: target.clone(), recursive: false, by };
+        if let Some(Effect::File { target: real, .. }) = adds.then(|| self.behind_link(&write)).flatten() {
+            return self.adds_to_startup(&real, access, added, by);
+        }
         if let Known::Partly { suffix, .. } = &target.arg.value
             && adds
             && runs_later(suffix)

@@ -80,7 +80,7 @@ fn runs_program(key: &str) -> bool {
             "trailer" => matches!(name, "command" | "cmd"),
             "submodule" => name == "update",
             "tar" => name == "command",
-            "includeif" => true,
+            "includeif" | "hook" => true,
             _ => false,
         }
 }
@@ -115,6 +115,17 @@ pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg, written: boo
     if lower == "core.notesref" && value.prefix().contains("lictor") {
         return report.guard_off(GuardOff::LictorBinary, &format!("{key}={}", value.text));
     }
+    // Notes that git writes by itself when commits are rewritten.
+    let rewrites = lower == "notes.rewriteref" && value.prefix().contains(['*', '?', '[']);
+    if lower.starts_with("notes.")
+        && (rewrites || lower.contains("lictor") || value.prefix().contains("lictor"))
+    {
+        return report.guard_off(GuardOff::LictorBinary, &format!("{key}={}", value.text));
+    }
+    // Another transport runs a program of its own.
+    if lower.starts_with("url.") && lower.contains("::") {
+        return report.git(GitEffect::ConfigureExecution, Some(key));
+    }
     if lower == "protocol.ext.allow" {
         return report.git(GitEffect::ConfigureExecution, Some(key));
     }
@@ -141,8 +152,9 @@ pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg, written: boo
         None => report.git(GitEffect::ConfigureExecution, Some(key)),
         Some(text) => {
             let command = text.trim_start_matches('!');
-            let is_path = matches!(lower.as_str(), "include.path" | "init.templatedir")
-                || lower.starts_with("includeif");
+            let is_path = crate::words::GIT_PATH_KEYS.contains(&lower.as_str())
+                || lower.starts_with("includeif")
+                || lower.starts_with("hook.");
             if is_path {
                 report.git(GitEffect::ConfigureExecution, Some(key));
             } else if lower.starts_with("alias.") && !text.starts_with('!') {

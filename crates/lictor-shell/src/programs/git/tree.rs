@@ -215,6 +215,10 @@ pub(super) fn read_tree(git: &Git<'_, '_>, report: &mut Report) {
     if let Some(directory) = options.value(&["prefix"]).filter(|_| options.has(&["u"])) {
         git.fills(report, directory);
     }
+    let last = options.operands.iter().all(is_last_commit);
+    if options.has(&["u"]) && options.has(&["reset"]) && !last {
+        unread(git, report, &Arg::literal("."));
+    }
     // With `-u` files of another commit take the place of those in the work tree.
     let takes = options.has(&["reset"]) || options.has(&["m"]) && options.operands.len() > 1;
     if takes && options.has(&["u"]) && !options.has(&["n", "dry-run"]) {
@@ -223,6 +227,26 @@ pub(super) fn read_tree(git: &Git<'_, '_>, report: &mut Report) {
             commits => discard(report, commits),
         }
     }
+}
+
+/// Files that git has, and that are not read here, arrive in a directory.
+fn unread(git: &Git<'_, '_>, report: &mut Report, directory: &Arg) {
+    let files = vec![Arg::unknown("git")];
+    let archive = Incoming::Archive { files, coding: Coding::Other, strip: 0, flat: false, only: Vec::new() };
+    report.arrives(git.call, Access::MakeDirectory, directory, false, archive);
+}
+
+/// Files that are left out of a sparse work tree are removed from it.
+pub(super) fn sparse(git: &Git<'_, '_>, report: &mut Report) {
+    let Some("set" | "add" | "init" | "reapply") = git.args.iter().find_map(Arg::known) else { return };
+    let here = git.call.cwd.absolute(git.call.env);
+    let root = git
+        .call
+        .env
+        .project_root()
+        .filter(|root| here.as_deref().is_some_and(|here| crate::paths::is_at_or_below(here, root)));
+    let tree = Arg::literal(root.unwrap_or_else(|| ".".to_owned()));
+    report.arrives(git.call, Access::ChangeMode, &tree, false, Incoming::Nothing);
 }
 
 pub(super) fn checkout_index(git: &Git<'_, '_>, report: &mut Report) {
@@ -235,12 +259,7 @@ pub(super) fn checkout_index(git: &Git<'_, '_>, report: &mut Report) {
         }
         git.fills(report, directory);
         // What the index of another repository has is not known.
-        if super::is_led_elsewhere(git) {
-            let files = vec![Arg::unknown("checkout-index")];
-            let archive =
-                Incoming::Archive { files, coding: Coding::Other, strip: 0, flat: false, only: Vec::new() };
-            report.arrives(git.call, Access::MakeDirectory, directory, false, archive);
-        }
+        unread(git, report, directory);
         if options.has(&["a", "all"]) && !here {
             super::super::secrets::read(git.call, report, &Arg::literal("."), true);
         }
