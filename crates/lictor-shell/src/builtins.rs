@@ -80,7 +80,13 @@ impl Walker<'_> {
                 if matches!(name, "mapfile" | "readarray") {
                     self.reads_names(source.as_ref());
                 }
-                self.with_stdin(stdin, |this| this.unsettle_names(args));
+                let lines = matches!(name, "mapfile" | "readarray");
+                self.with_stdin(stdin, |this| {
+                    this.unsettle_names(args);
+                    if lines {
+                        this.map_lines(args);
+                    }
+                });
             }
             "exit" | "return" => self.end(args, argv.scene.certain),
             _ => return Outcome::Program(argv),

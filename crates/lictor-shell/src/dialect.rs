@@ -2,6 +2,7 @@
 //!
 //! Both are recognised by spellings that a shell could not run, so that no runnable command is misread.
 
+pub(crate) mod fish;
 #[cfg(test)]
 mod tests;
 

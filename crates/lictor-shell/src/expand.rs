@@ -381,7 +381,7 @@ impl Walker<'_> {
         let path = format!("/dev/fd/{}", 62 + self.pipes);
         let content = match output {
             Output::Text(text) => Content::known(text.into()),
-            Output::Names(_) => Content::default(),
+            Output::Names(names) => Content::listing(names),
             Output::Unknown(taint) => Content::unknown(taint),
         };
         self.state.set_file(path.clone(), content);

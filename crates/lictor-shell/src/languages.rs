@@ -11,6 +11,7 @@ mod bombs;
 mod broken;
 mod calls;
 mod endless;
+mod environment;
 mod functions;
 mod given;
 mod javascript;
@@ -53,6 +54,9 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
     }
     imports(language, body, call, report);
     processes::judge(body, report);
+    if body.contains("env") || body.contains("ENV") || body.contains("execve") {
+        environment::judge(body, report);
+    }
     if let Some(agent) = named_with(lictor_agents::launch::libraries(), body) {
         report.guard_off(lictor_core::facts::GuardOff::UngovernedAgent, agent);
     }

@@ -63,6 +63,7 @@ pub(crate) use secrets::{
 };
 pub(crate) use serving::here as hands_out;
 pub use text::{from_base64, from_hex};
+pub(crate) use variables::stays as runs_by_variable;
 
 use std::borrow::Cow;
 

@@ -159,9 +159,17 @@ pub(crate) struct Content {
     pub own: bool,
     /// It is a link that the line made, to this path.
     pub link: Option<Rc<str>>,
+    /// It is a list of files of which the shape is known: what `find` or `ls` printed.
+    pub names: Rc<[Arg]>,
 }
 
 impl Content {
+    /// A list of files.
+    pub(crate) fn listing(names: Vec<Arg>) -> Self {
+        let taint = names.iter().fold(Taint::default(), |taint, name| taint.and(name.taint));
+        Self { taint, names: names.into(), ..Self::default() }
+    }
+
     pub(crate) fn known(text: Rc<str>) -> Self {
         Self { text: Some(text), ..Self::default() }
     }

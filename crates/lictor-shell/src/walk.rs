@@ -474,6 +474,14 @@ impl<'s> Walker<'s> {
         }
     }
 
+    /// The files that standard input names, if it is a list of such.
+    pub(crate) fn names_on_input(&self) -> Option<&[Arg]> {
+        match self.stdin.as_ref() {
+            Stdin::Names(names) => Some(names),
+            _ => None,
+        }
+    }
+
     /// Walks what was defined and never called, and settles what only the end of the line tells.
     fn finish(mut self) -> Reading {
         self.late_traps();

@@ -244,6 +244,16 @@ impl Walker<'_> {
         }
     }
 
+    /// `mapfile NAME`: an array of the names that its input lists.
+    pub(super) fn map_lines(&mut self, args: &[Expanded]) {
+        let Some(names) = self.names_on_input() else { return };
+        let names: Vec<Datum> = names.iter().map(Datum::of).collect();
+        let array = operands(args).last().map(|arg| name_prefix(arg.prefix()).to_owned());
+        if let Some(array) = array.filter(|array| !array.is_empty()) {
+            self.state.set(&array, Value::List(Rc::new(names)));
+        }
+    }
+
     /// `printf -v NAME FORMAT …`.
     pub(super) fn print_into(&mut self, mut argv: Argv) -> Output {
         let attached = argv.words.get(1).and_then(|word| word.arg.known()?.strip_prefix("-v"));

@@ -450,7 +450,9 @@ impl Actor<'_, '_, '_> {
         let sends = sends
             || matches!(method.as_str(), "POST" | "PUT" | "PATCH" | "DELETE")
             || invocation.option("body").is_some()
-            || invocation.option("data").is_some();
+            || invocation.option("data").is_some()
+            // `urlopen(address, data)`.
+            || invocation.text.contains("urlopen(") && invocation.positional.len() > 1;
         // Data in the URL is sent as well.
         let addressed = invocation.positional.first().map(Value::taint).unwrap_or_default();
         match url {

@@ -17,7 +17,7 @@ use super::functions::Functions;
 use super::tree::{self, Code, FUEL};
 use super::value::{KEPT, Scope, Value};
 use crate::call::{Call, Report};
-use crate::operand::{Arg, Taint};
+use crate::operand::{Arg, Operand, Taint};
 use crate::programs::report::{below, glob};
 
 struct Python<'a, 'b> {
@@ -32,6 +32,9 @@ struct Python<'a, 'b> {
     redirected: bool,
     /// Files with content from the network.
     fetched: Vec<String>,
+    /// Archives that the code makes, and the origin of what it put into them.
+    archives: Vec<String>,
+    packed: Taint,
 }
 
 /// One component of each pair that a loop iterates over.
@@ -57,6 +60,8 @@ pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) {
         connected: false,
         redirected: false,
         fetched: Vec::new(),
+        archives: Vec::new(),
+        packed: Taint::default(),
     };
     python.judge(body, &parsed, report);
     if python.connected && python.redirected {
@@ -80,6 +85,8 @@ impl Code for Python<'_, '_> {
         self.connected = false;
         self.redirected = false;
         self.fetched.clear();
+        self.archives.clear();
+        self.packed = Taint::default();
     }
 
     fn visit(&mut self, node: Node<'_>, report: &mut Report) {
@@ -327,8 +334,10 @@ impl Python<'_, '_> {
         let (positional, named) = self.arguments(node, 0);
         let text: String = self.text(node).chars().take(400).collect();
         let invocation = Invocation { positional: &positional, named: &named, text: &text };
-        let taint = invocation.taint();
         let callee = self.value(function, 0);
+        self.packs(function, &callee, &invocation);
+        let packed = positional.iter().filter_map(Value::known).any(|path| self.is_archive(path));
+        let taint = if packed { invocation.taint().and(self.packed) } else { invocation.taint() };
         let to_library = callee.name().is_some_and(|name| api::talks(name) && api::python(name).is_none());
         let object = function.child_by_field_name("object");
         let receiver = object.map(|object| (object, self.value(object, 0)));
@@ -358,6 +367,40 @@ impl Python<'_, '_> {
         {
             self.fetched.push(path.to_owned());
         }
+    }
+
+    /// Notes what goes into archives that the code makes.
+    fn packs(&mut self, function: Node<'_>, callee: &Value, invocation: &Invocation<'_>) {
+        let name = callee.name().unwrap_or_default();
+        let makes = matches!(
+            name,
+            "shutil.make_archive"
+                | "tarfile.open"
+                | "tarfile.TarFile"
+                | "zipfile.ZipFile"
+                | "py7zr.SevenZipFile"
+        );
+        if makes && let Some(path) = invocation.positional.first().and_then(Value::known) {
+            self.archives.push(path.to_owned());
+        }
+        let method = function.child_by_field_name("attribute").map(|method| self.text(method));
+        let taken = match name {
+            "shutil.make_archive" => invocation.get(2, "root_dir"),
+            _ if matches!(method, Some("add" | "write" | "writeall")) && !self.archives.is_empty() => {
+                invocation.positional.first()
+            }
+            _ => None,
+        };
+        for arg in taken.map(|value| value.args(invocation.text)).unwrap_or_default() {
+            self.packed.secret |= crate::programs::is_secret(&arg);
+            let tree = Operand::new(arg, self.call.cwd.clone());
+            self.packed.private |= crate::walk::is_private(self.call.env, &tree, true);
+        }
+    }
+
+    /// Whether a path is that of an archive that the code made; some names get an ending.
+    fn is_archive(&self, path: &str) -> bool {
+        self.archives.iter().any(|archive| path.starts_with(archive.as_str()))
     }
 
     /// Notes a file into which something from the network is written.

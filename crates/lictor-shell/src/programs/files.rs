@@ -37,6 +37,10 @@ pub(crate) fn split(call: &Call<'_>, report: &mut Report) {
         Some(prefix) => {
             if let Some(text) = prefix.known() {
                 report.file(call, Access::Append, &glob(&format!("{text}*")), false);
+                // Made to be renamed, or read by what takes every file of a folder.
+                if crate::walk::startup::runs_later(text) {
+                    report.file(call, Access::Append, prefix, false);
+                }
             }
         }
         // The first of the files that they name themselves.

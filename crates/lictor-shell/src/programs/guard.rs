@@ -138,7 +138,9 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
         let changes = launch::CHANGING.contains(&options.word(1));
         let governs = match first {
             // These commands configure what runs beside the agent.
-            "plugin" | "plugins" | "hooks" | "extensions" | "extension" => changes,
+            "plugin" | "plugins" | "hooks" | "extensions" | "extension" => {
+                changes && !(options.word(1) == "marketplace" && matches!(options.word(2), "list" | "ls"))
+            }
             "mcp" => changes && text.contains(super::lictor::NAME),
             "features" => changes && launch::GOVERNING_SETTINGS.iter().any(|setting| text.contains(setting)),
             "config" => launch::GOVERNING_SETTINGS.iter().any(|setting| text.contains(setting)),

@@ -231,6 +231,8 @@ pub fn in_code(language: &str, body: &str, call: &Call<'_>) -> Vec<Mention> {
     let unpacks = body.contains("xtract");
     // The innermost open bracket, with the name in front of it.
     let mut open: Vec<(char, usize)> = Vec::new();
+    // The parts of a path that are joined: `home / ".config" / "x"`, `join(home, ".config", "x")`.
+    let mut parts = String::new();
     let mut letters = body.char_indices();
     while let Some((at, letter)) = letters.next() {
         match letter {
@@ -247,6 +249,14 @@ pub fn in_code(language: &str, body: &str, call: &Call<'_>) -> Vec<Mention> {
                     || open.is_empty() && is_question(last_name(front))
                     // Data, no code: it is only read.
                     || name == Some("require") && text.ends_with(".json");
+                let joins = name.is_some_and(|name| matches!(name, "join" | "joinpath"));
+                let whole = format!("{}{text}", std::mem::take(&mut parts));
+                letters.by_ref().find(|(here, _)| *here > at + end);
+                if is_joined(rest.get(end + 1..).unwrap_or_default(), joins) && whole.len() < LONGEST {
+                    parts = whole + "/";
+                    continue;
+                }
+                let text = whole.as_str();
                 let address = database_file(text);
                 let text = address.as_deref().unwrap_or(text);
                 if is_path(text) && !asks && !compares(front) && found.len() < MOST {
@@ -255,7 +265,6 @@ pub fn in_code(language: &str, body: &str, call: &Call<'_>) -> Vec<Mention> {
                     let archive = unpacks && is_archive(text);
                     found.push(Mention { archive, ..mention(call, text, given) });
                 }
-                letters.by_ref().find(|(here, _)| *here > at + end);
             }
             _ => {}
         }
@@ -273,6 +282,13 @@ fn below_descriptors(language: &str, body: &str, call: &Call<'_>) -> Vec<Mention
         body.split(['\'', '"']).skip(1).step_by(2).filter(|text| !text.is_empty()).take(8).collect();
     let pairs = strings.iter().flat_map(|folder| strings.iter().map(move |name| format!("{folder}/{name}")));
     pairs.filter(|path| is_path(path)).take(MOST).map(|path| mention(call, &path, false)).collect()
+}
+
+/// Whether what follows a string of code joins another string to it as a part of the same path.
+fn is_joined(behind: &str, in_call: bool) -> bool {
+    let behind = behind.trim_start();
+    let next = behind.strip_prefix('/').or_else(|| behind.strip_prefix(',').filter(|_| in_call));
+    next.is_some_and(|next| next.trim_start().starts_with(['\'', '"']))
 }
 
 pub(crate) fn mention(call: &Call<'_>, path: &str, directory: bool) -> Mention {

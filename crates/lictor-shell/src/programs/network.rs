@@ -270,7 +270,14 @@ pub(crate) fn curl(call: &Call<'_>, report: &mut Report) {
         if url.taint.secret && !secrets::is_for(&url.text, &urls, &|name| call.env.is_set_here(name)) {
             report.flow(FlowSource::Secret, FlowSink::Host, &url.text);
         }
-        if url.known().is_some_and(|text| destroys(text, method.as_deref().unwrap_or_default())) {
+        // A deletion of something whole takes no query.
+        let is_limited = || {
+            url.prefix().contains("/_delete_by_query")
+                && options.values(&CURL_DATA).filter_map(Arg::known).any(is_limited_query)
+        };
+        if url.known().is_some_and(|text| destroys(text, method.as_deref().unwrap_or_default()))
+            && !is_limited()
+        {
             report.database(DatabaseEffect::DropPart, &format!("DELETE {}", url.text));
         }
     }
@@ -521,6 +528,12 @@ pub(crate) fn openssl(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// Whether the query of a deletion picks some documents, as `WHERE` does.
+fn is_limited_query(body: &str) -> bool {
+    let picks = ["\"term\"", "\"terms\"", "\"range\"", "\"match\"", "\"ids\"", "\"prefix\""];
+    body.contains("\"query\"") && picks.iter().any(|kind| body.contains(kind)) && !body.contains("match_all")
+}
+
 /// Whether a request to a search engine or a build server takes an index, a collection or a job away.
 fn destroys(url: &str, method: &str) -> bool {
     let has = |parts: &[&str]| parts.iter().any(|part| url.contains(part));
@@ -533,6 +546,8 @@ fn destroys(url: &str, method: &str) -> bool {
         return true;
     }
     match method {
+        // One document.
+        "DELETE" if url.split('?').next().is_some_and(|path| path.contains("/_doc/")) => false,
         "DELETE" => has(&[":9200", ":9243", "/indexes/", "/collections/", "/api/v4/projects/"]),
         "POST" => has(&["/_delete_by_query", "/doDelete", "/_close"]),
         _ => false,

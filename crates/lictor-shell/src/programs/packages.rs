@@ -48,6 +48,17 @@ pub(crate) fn node_manager(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// Packages out of a directory that everybody writes to, installed as root: nothing on the line tells where they came
+/// from.
+pub(crate) fn from_file(call: &Call<'_>, report: &mut Report) {
+    let unseen =
+        |arg: &Arg| arg.known().is_some_and(|word| word.starts_with('/') && crate::paths::is_temporary(word));
+    let rooted = call.env.runs_through(&["sudo", "doas", "pkexec", "run0"]);
+    if rooted && !call.env.wrote_anything() && call.args.iter().any(unseen) {
+        report.deed("trust", "source");
+    }
+}
+
 /// `flatpak run --command=sh org.app words`: another program of the box, which sees the home directory.
 pub(crate) fn boxed(call: &Call<'_>, report: &mut Report) {
     let options =

@@ -40,6 +40,13 @@ pub fn is_secret_path(path: &str) -> bool {
     {
         return true;
     }
+    // `~/.*_history`: a pattern that says enough of such a name.
+    if lower.contains('*')
+        && lower.len() > 8
+        && crate::words::SECRET_NAMES.iter().any(|name| super::described::fits(&lower, name))
+    {
+        return true;
+    }
     if under(".ssh") || path.ends_with("/.ssh") || path == ".ssh" {
         return !matches!(lower.as_str(), "config" | "known_hosts" | "known_hosts.old" | "authorized_keys");
     }
@@ -56,7 +63,7 @@ pub fn is_secret_path(path: &str) -> bool {
         // What browsers keep.
         || matches!(lower.as_str(), "login data" | "logins.json" | "cookies.sqlite" | "key4.db" | "cookies.binarycookies")
         || (lower == "cookies" && ["google-chrome", "Chrome", "chromium", "BraveSoftware"].iter().any(|name| under(name)))
-        || (path.starts_with("/proc/") && lower == "environ")
+        || (path.starts_with("/proc/") && matches!(lower.as_str(), "environ" | "mem" | "kcore"))
         || path.starts_with("/run/secrets/")
         || path.starts_with("/var/run/secrets/")
 }

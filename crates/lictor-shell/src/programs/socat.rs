@@ -1,4 +1,4 @@
-//! `socat`: two addresses, and what each of them opens, runs or connects to.
+//! `socat` and `websocat`: two addresses, and what each of them opens, runs or connects to.
 
 use lictor_core::facts::{Access, FlowSink, FlowSource};
 
@@ -9,15 +9,19 @@ use super::{secrets, text};
 use crate::call::{Call, Report};
 use crate::operand::Arg;
 
-/// `socat`: two addresses, each a kind with what belongs to it; a bare path is a file.
+/// Two addresses, each a kind with what belongs to it; a bare path is a file.
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     let options = super::parsed(call);
     let addresses = options.operands.as_slice();
     let networked = addresses.iter().any(|arg| {
         let upper = arg.prefix().to_ascii_uppercase();
-        ["TCP", "UDP", "OPENSSL", "SSL", "SCTP", "SOCKS", "PROXY"].iter().any(|kind| upper.starts_with(kind))
+        ["TCP", "UDP", "OPENSSL", "SSL", "SCTP", "SOCKS", "PROXY", "WS"]
+            .iter()
+            .any(|kind| upper.starts_with(kind))
             || upper.contains("-LISTEN:")
     });
+    // `websocat -s PORT`.
+    let networked = networked || options.has(&["s", "server-mode"]) && call.program == "websocat";
     // Which of the two is written to: both, unless the direction is set or the other one is write-only.
     let takes = |at: usize| {
         let other = addresses.get(1 - at.min(1)).map(|arg| arg.prefix().to_ascii_uppercase());
@@ -36,7 +40,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         let first = rest.known().map(|text| text.split(',').next().unwrap_or_default());
         let first = first.map_or_else(|| rest.clone(), Arg::literal);
         match kind.as_str() {
-            "EXEC" | "SYSTEM" | "SHELL" => {
+            "EXEC" | "SYSTEM" | "SHELL" | "CMD" | "SH-C" => {
                 if networked {
                     report.flow(FlowSource::Network, FlowSink::Shell, &arg.text);
                 }
@@ -59,6 +63,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             kind if kind.starts_with("TCP") || kind.starts_with("UDP") || kind.starts_with("OPENSSL") => {
                 report.reach(rest.known().and_then(host_of), &arg.text, true);
             }
+            "WS" | "WSS" => report.reach(arg.known().and_then(host_of), &arg.text, true),
             _ => {}
         }
     }

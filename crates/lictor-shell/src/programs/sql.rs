@@ -249,6 +249,13 @@ fn files(tokens: &[Token], report: &mut Report) {
     for (at, token) in tokens.iter().enumerate() {
         let Token::Word(word) = token else { continue };
         let bracket = usize::from(tokens.get(at + 1) == Some(&Token::Sign('(')));
+        // `lo_export(number, path)`.
+        if let (true, 1, Some(Token::Sign(',')), Some(Token::Text(path))) =
+            (word == "LO_EXPORT", bracket, tokens.get(at + 3), tokens.get(at + 4))
+            && crate::walk::startup::runs_later(path)
+        {
+            file(report, Access::Write, path);
+        }
         let Some(Token::Text(path)) = tokens.get(at + 1 + bracket) else { continue };
         let reads = match word.as_str() {
             "FROM" => copies,
@@ -276,6 +283,13 @@ fn files(tokens: &[Token], report: &mut Report) {
         }
         // A path on the database server is irrelevant here, unless it is in a home directory or a project.
         let ours = !path.starts_with('/') || path.contains("/.") || path.ends_with("/governance.yaml");
+        // Pages and modules that a server runs.
+        let served = [".php", ".phtml", ".jsp", ".jspx", ".asp", ".aspx", ".cgi", ".so", ".dll"];
+        // `ATTACH DATABASE 'x.php'` makes a new one.
+        let attaches = matches!(tokens.first(), Some(Token::Word(word)) if word == "ATTACH");
+        if (writes || attaches) && served.iter().any(|ending| path.ends_with(ending)) {
+            report.deed("change", "startup");
+        }
         if writes && (ours || crate::walk::startup::runs_later(path)) {
             file(report, Access::Write, path);
         }

@@ -27,6 +27,11 @@ pub(super) fn is_command(name: &str) -> bool {
     kind(name) == Some("command")
 }
 
+/// The same for a variable that stays set, for whatever is started later.
+pub(crate) fn stays(name: &str, value: &Arg, report: &mut Report) {
+    runs(name, value, "", report);
+}
+
 /// Reports what a variable makes programs run. `program` is the program after it; empty when the variable stays
 /// set.
 pub(super) fn runs(name: &str, value: &Arg, program: &str, report: &mut Report) {

@@ -290,6 +290,26 @@ pub(crate) fn flock(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// Commands of debuggers that write the memory of a process to a file.
+const DUMPS: [&str; 6] = [
+    "dump binary memory",
+    "dump memory",
+    "gcore",
+    "generate-core-file",
+    "process save-core",
+    "memory read --outfile",
+];
+
+/// Whether a debugger is to look into a process that it did not start.
+fn attaches(args: &[Arg]) -> bool {
+    args.iter().any(|arg| {
+        let word = arg.prefix();
+        matches!(word, "-p" | "--pid" | "-pid" | "--attach-pid" | "-n" | "--attach-name")
+            || word.starts_with("--pid=")
+            || word.starts_with("attach ")
+    })
+}
+
 pub(crate) fn debugger(call: &Call<'_>, report: &mut Report) {
     super::lictor::debugged(call, report);
     // `--eval-command=X` is `-ex X`.
@@ -325,6 +345,10 @@ pub(crate) fn debugger(call: &Call<'_>, report: &mut Report) {
                     if let Some(code) = text.strip_prefix(start) {
                         report.then_code("python", &Arg::literal(code));
                     }
+                }
+                // The memory of a process, with everything that it keeps there.
+                if DUMPS.iter().any(|start| text.starts_with(start)) && attaches(call.args) {
+                    super::secrets::reveals(report);
                 }
                 // `dump value FILE EXPRESSION`.
                 let mut words = text.split_whitespace();

@@ -20,7 +20,14 @@ impl Walker<'_> {
         self.mention_names(list, |_| true);
         let named = self.reading.mentions.get(from..).unwrap_or_default();
         let secret = named.iter().filter(|named| programs::is_secret(&named.file.arg));
-        secret.map(|named| named.file.clone()).collect()
+        let mut secret: Vec<Operand> = secret.map(|named| named.file.clone()).collect();
+        // What the line itself listed there: `tar -T <(find ~ -name '*.key')`.
+        if let Some(content) = list.known().and_then(|path| self.written_content(path)) {
+            let cwd = self.state.directories().now.clone();
+            let listed = content.names.iter().filter(|name| programs::is_secret(name));
+            secret.extend(listed.map(|name| Operand::new(name.clone(), cwd.clone())));
+        }
+        secret
     }
 
     /// The names in a file whose words are expanded on the line: `cat $(cat list)`. Prose is not a list.

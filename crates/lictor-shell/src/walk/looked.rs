@@ -34,8 +34,9 @@ impl Walker<'_> {
         if pipeline.stages.iter().any(copies_to_terminal) {
             return false;
         }
-        if pipeline.stages.last().is_some_and(keeps_as_secret) {
-            self.joined_in_the_project();
+        let root = self.outside().project_root();
+        if pipeline.stages.last().is_some_and(|stage| keeps_as_secret(stage, root.as_deref())) {
+            self.joined_in_the_project(root.as_deref());
         }
         let shown = pipeline.stages.iter().map(shows);
         let least = shown.max_by_key(|shows| *shows as u8).unwrap_or(Shows::Content);
@@ -59,13 +60,10 @@ impl Walker<'_> {
 
     /// Secrets of the project that go into another secret file of the project (`cat cert.pem key.pem > both.pem`)
     /// are not exposed.
-    fn joined_in_the_project(&mut self) {
+    fn joined_in_the_project(&mut self, root: Option<&str>) {
         for at in &self.reads {
             if let Some(Effect::File { access, target, .. }) = self.reading.effects.get_mut(*at)
-                && target
-                    .arg
-                    .known()
-                    .is_some_and(|path| !path.starts_with(['/', '~']) && !path.contains(".."))
+                && target.arg.known().is_some_and(|path| is_inside(path, root))
             {
                 *access = Access::Execute;
             }
@@ -173,18 +171,32 @@ fn is_of_variables(file: &Operand) -> bool {
 }
 
 /// `> combined.pem`: the output goes into a project file that is itself a secret.
-fn keeps_as_secret(stage: &Node) -> bool {
+fn keeps_as_secret(stage: &Node, root: Option<&str>) -> bool {
     let Node::Simple(simple) = stage else { return false };
-    simple.redirects.iter().any(|redirect| match &redirect.target {
+    let mut nowhere = false;
+    let kept = simple.redirects.iter().any(|redirect| match &redirect.target {
         Target::Word(word)
             if redirect.kind == RedirectKind::Write && redirect.fd.is_none_or(|fd| fd == 1) =>
         {
-            word.literal().is_some_and(|path| {
-                !path.starts_with(['/', '~']) && !path.contains("..") && programs::is_secret_path(path)
-            })
+            nowhere |= word.literal() == Some("/dev/null");
+            word.literal().is_some_and(|path| is_inside(path, root) && programs::is_secret_path(path))
         }
         _ => false,
-    })
+    });
+    // `… | tee both.pem > /dev/null`.
+    let words = literals(simple);
+    let tees = || {
+        words.first().is_some_and(|program| program == "tee")
+            && words.len() > 1
+            && words.iter().skip(1).all(|path| is_inside(path, root) && programs::is_secret_path(path))
+    };
+    kept || nowhere && tees()
+}
+
+/// Whether a path leads into the project.
+fn is_inside(path: &str, root: Option<&str>) -> bool {
+    let below = |root: &str| crate::paths::is_at_or_below(path, root);
+    !path.contains("..") && (!path.starts_with(['/', '~', '-']) || root.is_some_and(below))
 }
 
 /// `tee /dev/tty`.

@@ -61,7 +61,11 @@ impl Walker<'_> {
     /// Expands redirections. Their effects are reported later, after the `Run` of the command.
     pub(crate) fn plumb(&mut self, redirects: &[Redirect]) -> Plumbing {
         let mut plumbing = Plumbing::default();
-        for redirect in redirects {
+        // A descriptor that the same command opens later is read as if it were open: other shells, and other commands
+        // around this one, may have opened it.
+        let (late, first): (Vec<&Redirect>, Vec<&Redirect>) =
+            redirects.iter().partition(|redirect| opens_later(redirect, redirects));
+        for redirect in first.into_iter().chain(late) {
             let fd = match &redirect.variable {
                 Some(name) => {
                     // The shell picks a number that is free.
@@ -169,6 +173,7 @@ impl Walker<'_> {
             plumbing.stdin = Some(Rc::new(match content {
                 _ if known.as_deref() == Some("/dev/null") => Stdin::Text(String::new()),
                 Some(Content { text: Some(text), .. }) => Stdin::Text(text.to_string()),
+                Some(Content { names, .. }) if !names.is_empty() => Stdin::Names(names.to_vec()),
                 Some(Content { text: None, taint, .. }) => Stdin::Unknown(taint),
                 None => {
                     Stdin::Unknown(Taint { secret: crate::programs::is_secret(&arg), ..Taint::default() })
@@ -407,6 +412,7 @@ impl Walker<'_> {
                 };
                 Content { text: Some(text.into()), taint, ..Content::default() }
             }
+            Output::Names(names) if !append => Content::listing(names),
             other => {
                 let own = self.from_files && !append;
                 Content { own, ..Content::unknown(taint.and(other.taint())) }
@@ -414,6 +420,17 @@ impl Walker<'_> {
         };
         self.state.set_file(key, content);
     }
+}
+
+/// `<&3 3< file`: whether standard input comes from a descriptor that a later redirection opens.
+fn opens_later(redirect: &Redirect, all: &[Redirect]) -> bool {
+    let Target::Word(word) = &redirect.target else { return false };
+    if redirect.kind != RedirectKind::DuplicateIn || !redirect.fd.is_none_or(|fd| fd == 0) {
+        return false;
+    }
+    let number: Option<u32> = word.written().trim_end_matches('-').parse().ok();
+    let mut behind = all.iter().skip_while(|other| !std::ptr::eq(*other, redirect)).skip(1);
+    number.is_some() && behind.any(|other| other.fd == number && other.kind != RedirectKind::DuplicateIn)
 }
 
 fn network() -> Rc<Stdin> {

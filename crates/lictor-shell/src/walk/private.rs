@@ -33,6 +33,16 @@ impl Walker<'_> {
             })
     }
 
+    /// Whether a program prints the names in a private tree: what somebody has, and where.
+    pub(crate) fn lists_private(&self, program: &str, effects: &[Effect<Operand>]) -> bool {
+        self.elsewhere == 0
+            && crate::words::LISTS_NAMES.contains(&program)
+            && effects.iter().any(|effect| match effect {
+                Effect::File { access: Access::List, target, .. } => self.is_private(target, true),
+                _ => false,
+            })
+    }
+
     /// Whether a program that copies whole trees gets a private one.
     pub(crate) fn takes_private(&self, context: &Context<'_>) -> bool {
         let takes = matches!(

@@ -126,7 +126,8 @@ fn content_of(stdin: &Stdin) -> Content {
     match stdin {
         Stdin::Text(text) => Content::known(text.as_str().into()),
         Stdin::Unknown(taint) => Content::unknown(*taint),
-        _ => Content::default(),
+        Stdin::Names(names) => Content::listing(names.clone()),
+        Stdin::Inherited => Content::default(),
     }
 }
 

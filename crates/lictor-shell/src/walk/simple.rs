@@ -319,7 +319,7 @@ impl Walker<'_> {
             opaque,
             next,
             stdout,
-            names,
+            mut names,
             mut taint,
             cwd: moved,
             decoded,
@@ -339,8 +339,13 @@ impl Walker<'_> {
         let argument_taint = context.args.iter().fold(Taint::default(), |taint, arg| taint.and(arg.taint));
         let stdin_taint = match context.stdin {
             Stdin::Unknown(taint) => *taint,
+            Stdin::Names(names) => names.iter().fold(Taint::default(), |taint, name| taint.and(name.taint)),
             _ => Taint::default(),
         };
+        if self.lists_private(context.program, &effects) {
+            taint.private |= names.is_empty();
+            names.iter_mut().for_each(|name| name.taint.private = true);
+        }
         let environment = next.is_empty() && crate::flows::prints_environment(context.program, context.args);
         let private = taint.private || self.reads_private(&effects) || self.takes_private(context);
         let secret = taint.secret || environment || self.reads_written_secret(&effects);

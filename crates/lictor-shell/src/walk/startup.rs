@@ -1,6 +1,6 @@
 //! Startup files of shells and git: text that is added to them runs later, in every shell.
 
-use lictor_core::facts::{Access, Command, Effect, GitEffect};
+use lictor_core::facts::{Access, Command, Effect, GitEffect, Privilege};
 
 use super::{Output, Scene, Walker};
 use crate::describe::Trait;
@@ -8,6 +8,16 @@ use crate::operand::{Known, Operand};
 
 /// Folders whose files shells read when they start.
 const SHELL_FOLDERS: [&str; 4] = ["/.bashrc.d/", "/.zshrc.d/", "/.oh-my-zsh/custom/", "/fish/conf.d/"];
+/// Folders in which a shell finds a function by the name of its file.
+const FUNCTION_FOLDERS: [&str; 7] = [
+    "/fish/functions/",
+    "/fish/completions/",
+    "/.zfunc/",
+    "/.zfunctions/",
+    "/.zsh/functions/",
+    "/.zsh/completions/",
+    "/bash-completion/completions/",
+];
 
 /// Whether a path names a file that is run later, or that controls logins.
 pub(crate) fn runs_later(path: &str) -> bool {
@@ -126,10 +136,23 @@ impl Walker<'_> {
             return;
         }
         let name = key.rsplit('/').next().unwrap_or_default();
-        let runs = if crate::words::STARTUP_SHELLS.contains(&name)
+        let runs = if let Some(folder) = FUNCTION_FOLDERS.iter().find(|folder| key.contains(*folder)) {
+            match added {
+                Some(text) if folder.starts_with("/fish/") => {
+                    self.is_more_than_setup(&crate::dialect::fish::translated(text))
+                }
+                // The file is the body.
+                Some(text) => self.is_more_than_setup(&format!("f() {{ :\n{text}\n}}")),
+                // What completes words is often fetched, or printed by the program itself.
+                None => folder.contains("func") && self.is_fetched(by),
+            }
+        } else if crate::words::STARTUP_SHELLS.contains(&name)
             || SHELL_FOLDERS.iter().any(|folder| key.contains(folder))
         {
             match added {
+                Some(text) if name == "config.fish" || key.contains("/fish/") => {
+                    self.is_more_than_setup(&crate::dialect::fish::translated(text))
+                }
                 // In zsh a brace ends the command before it.
                 Some(text) if name.starts_with(".z") && text.contains("() {") => {
                     self.is_more_than_setup(&text.replace(" }", " ;}"))
@@ -189,6 +212,8 @@ impl Walker<'_> {
                 && (program != "rm" || words.next().is_some_and(|option| option.contains(['r', 'f'])))
                 && !text.contains(" -i")
                 && !text.contains(" -I");
+            // `alias python="python /tmp/.w.py"`: something else runs under the everyday name.
+            destroys |= text.split_whitespace().any(|word| is_hidden_away(word.trim_matches(['"', '\''])));
         }
         for (function, _) in self.functions.get(functions..).unwrap_or_default().to_vec() {
             self.through("startup file", |this| this.node(&function.body, scene));
@@ -205,7 +230,7 @@ impl Walker<'_> {
             Effect::Git { effect, .. } => {
                 !matches!(effect, GitEffect::Push | GitEffect::Commit | GitEffect::Configure)
             }
-            Effect::Privilege(_) => false,
+            Effect::Privilege(privilege) => *privilege != Privilege::BecomeRoot,
             _ => true,
         });
         self.state.leave(mark);
@@ -225,6 +250,19 @@ impl Walker<'_> {
                 Effect::File { access, .. } => !access.is_read_only(),
                 _ => true,
             })
+    }
+
+    /// Whether the command that writes it gets it from another machine.
+    fn is_fetched(&self, by: Option<u32>) -> bool {
+        let mut runs = 0;
+        let mut own = self.reading.effects.iter().skip_while(|effect| {
+            let is_run = matches!(effect, Effect::Run(_));
+            runs += u32::from(is_run);
+            !(is_run && by.is_some_and(|by| runs > by))
+        });
+        own.next();
+        own.take_while(|effect| !matches!(effect, Effect::Run(_)))
+            .any(|effect| matches!(effect, Effect::Reach(_)))
     }
 
     /// Whether the command that printed it is one that prints setups (`kubectl completion bash`).

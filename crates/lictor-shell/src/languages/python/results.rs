@@ -62,19 +62,37 @@ impl Python<'_, '_> {
             "__import__" | "importlib.import_module" => {
                 first.known().map_or_else(Value::unknown, |module| Value::Name(module.to_owned()))
             }
-            "open" | "io.open" | "codecs.open" => content_of(self.call, positional.first()),
+            "open" | "io.open" | "codecs.open" => match first.known() {
+                Some(path) if self.is_archive(path) && self.packed != Taint::default() => {
+                    Value::Unknown(self.packed)
+                }
+                _ => content_of(self.call, positional.first()),
+            },
             "enumerate" => pairs_of(vec![Value::unknown(); listed(&first).len()], listed(&first)),
             "zip" => pairs_of(listed(&first), positional.get(1).map(listed).unwrap_or_default()),
             _ if api::takes_private(&name) => Value::Unknown(Taint { private: true, ..Taint::default() }),
 
             // `sqlalchemy.text("…")`.
             "text" | "sqlalchemy.text" | "sqlalchemy.sql.text" => first,
+            "re.search" | "re.match" | "re.findall" => match positional.get(1) {
+                Some(Value::Name(text)) if text.starts_with(FILE) => Value::Name(text.clone()),
+                _ => Value::Unknown(given),
+            },
             "compile" => match first {
                 Value::Name(name) if name.starts_with(FILE) => Value::Name(name),
                 _ => Value::Name("<code>".to_owned()),
             },
             _ if name.starts_with(FILE) => match name.rsplit_once('.') {
-                Some((file, "read" | "decode" | "strip" | "encode")) => Value::Name(file.to_owned()),
+                // A part of the file's own text.
+                Some((
+                    file,
+                    "read" | "readlines" | "decode" | "encode" | "strip" | "lstrip" | "rstrip" | "split"
+                    | "rsplit" | "splitlines" | "partition" | "rpartition" | "removeprefix" | "removesuffix"
+                    | "group",
+                )) => Value::Name(file.to_owned()),
+                Some((file, "replace")) if positional.get(1).and_then(Value::known).is_some_and(is_bare) => {
+                    Value::Name(file.to_owned())
+                }
                 _ => Value::unknown(),
             },
             _ if matches!(api::python(&name), Some(Api::Fetch | Api::Send)) => {
@@ -220,6 +238,13 @@ impl Python<'_, '_> {
     }
 }
 
+/// Whether a text that replaces another in code can do nothing: a name, or the start of a call of one.
+fn is_bare(text: &str) -> bool {
+    let name = text.strip_suffix('(').unwrap_or(text);
+    name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_ #".contains(letter))
+        && !matches!(name, "eval" | "exec" | "compile" | "system" | "popen")
+}
+
 /// The words of a line, as a shell takes them apart.
 fn words_of(line: &Value) -> Value {
     let Some(text) = line.known() else { return Value::Unknown(line.taint()) };
@@ -284,6 +309,12 @@ fn method_result(call: &Call<'_>, receiver: &Value, method: &str, positional: &[
             Some(Value::List(values)) => join_path(values.clone()),
             _ => Value::unknown(),
         },
+        // Lines of a file, put together again.
+        ("join", Some("" | "\n"))
+            if first.and_then(Value::name).is_some_and(|name| name.starts_with(FILE)) =>
+        {
+            first.cloned().unwrap_or_else(Value::unknown)
+        }
         ("join", Some(separator)) => match first {
             Some(Value::List(values)) => {
                 let mut whole = Value::text("");

@@ -257,6 +257,10 @@ impl Python<'_, '_> {
                 _ => Value::unknown(),
             };
         }
+        // A part of a file's text is from that file.
+        if value.name().is_some_and(|name| name.starts_with(crate::languages::act::FILE)) {
+            return value;
+        }
         let value = match value.name() {
             Some("sys.argv") => given::list(self.call, &["-c"]),
             _ => value,
