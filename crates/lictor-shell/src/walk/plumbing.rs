@@ -425,7 +425,7 @@ impl Walker<'_> {
 /// `<&3 3< file`: whether standard input comes from a descriptor that a later redirection opens.
 fn opens_later(redirect: &Redirect, all: &[Redirect]) -> bool {
     let Target::Word(word) = &redirect.target else { return false };
-    if redirect.kind != RedirectKind::DuplicateIn || !redirect.fd.is_none_or(|fd| fd == 0) {
+    if redirect.kind != RedirectKind::DuplicateIn || redirect.fd.is_some_and(|fd| fd != 0) {
         return false;
     }
     let number: Option<u32> = word.written().trim_end_matches('-').parse().ok();
