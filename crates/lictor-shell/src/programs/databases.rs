@@ -45,7 +45,7 @@ fn archive(call: &Call<'_>, report: &mut Report, words: &[&str]) {
         words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(long) {
             Some("") => words.get(at + 1).copied(),
             Some(rest) => rest.strip_prefix('='),
-            None if letters(&word) && word.ends_with(letter) => words.get(at + 1).copied(),
+            None if letters(word) && word.ends_with(letter) => words.get(at + 1).copied(),
             None => None,
         })
     };
