@@ -142,7 +142,6 @@ fn run(git: &Git<'_, '_>, report: &mut Report, name: &str) {
         "clean" => tree::clean(git, report, git.sets("clean.requireforce", config::is_false)),
         "stash" => tree::stash(git, report),
         "read-tree" => tree::read_tree(git, report),
-        "sparse-checkout" => tree::sparse(git, report),
         // Tasks that the system then starts by itself, and a setting of the person's.
         "maintenance" if matches!(git.args.iter().find_map(Arg::known), Some("register" | "start")) => {
             report.deed("change", "startup");

@@ -27,6 +27,12 @@ pub(super) struct Feed {
     pub(super) coding: Coding,
 }
 
+/// Whether git prints an archive of a repository that is not the one around the line.
+fn is_of_another_repository(command: &Command) -> bool {
+    let has = |start: &str| command.args.iter().flatten().any(|word| word.starts_with(start));
+    has("archive") && (command.directory.is_some() || has("-C") || has("--git-dir") || has("--remote"))
+}
+
 /// What a program makes of the file that it prints.
 fn coding(command: &Command) -> Coding {
     let has = |options: &[&str]| command.args.iter().flatten().any(|word| options.contains(&word.as_str()));
@@ -142,6 +148,11 @@ impl Walker<'_> {
         if programs::is_elsewhere(&first.program) {
             return None;
         }
+        if first.program == "git" {
+            // Commits of this repository are compared by name; those of another one are not read.
+            return is_of_another_repository(first)
+                .then(|| Feed { files: vec![Arg::unknown("git archive")], coding: Coding::Other });
+        }
         let coding = if commands.next().is_none() { coding(first) } else { Coding::Other };
         feed.coding = match (feed.coding, coding) {
             (Coding::Plain, coding) | (coding, Coding::Plain) => coding,
@@ -161,9 +172,6 @@ impl Walker<'_> {
         files.dedup();
         feed.files.extend(files.into_iter().map(Arg::literal));
         feed.files.dedup();
-        if first.program == "git" && first.args.iter().flatten().any(|word| word == "archive") {
-            feed = Feed { files: vec![Arg::unknown("git archive")], coding: Coding::Other };
-        }
         (!feed.files.is_empty()).then_some(feed)
     }
 

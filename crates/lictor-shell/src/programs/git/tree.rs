@@ -236,19 +236,6 @@ fn unread(git: &Git<'_, '_>, report: &mut Report, directory: &Arg) {
     report.arrives(git.call, Access::MakeDirectory, directory, false, archive);
 }
 
-/// Files that are left out of a sparse work tree are removed from it.
-pub(super) fn sparse(git: &Git<'_, '_>, report: &mut Report) {
-    let Some("set" | "add" | "init" | "reapply") = git.args.iter().find_map(Arg::known) else { return };
-    let here = git.call.cwd.absolute(git.call.env);
-    let root = git
-        .call
-        .env
-        .project_root()
-        .filter(|root| here.as_deref().is_some_and(|here| crate::paths::is_at_or_below(here, root)));
-    let tree = Arg::literal(root.unwrap_or_else(|| ".".to_owned()));
-    report.arrives(git.call, Access::ChangeMode, &tree, false, Incoming::Nothing);
-}
-
 pub(super) fn checkout_index(git: &Git<'_, '_>, report: &mut Report) {
     let options = git.options("checkout-index");
     if let Some(directory) = options.value(&["prefix"]) {
