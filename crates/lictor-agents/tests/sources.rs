@@ -23,6 +23,7 @@ const ALLOWED: &[(&str, &[&str], &str)] = &[
     ),
     ("lictor-mcp/src/gateway.rs", &["cursor"], "where a list goes on"),
     ("lictor-mcp/src/message.rs", &["cursor"], "where a list goes on"),
+    ("lictor-mcp/src/scan.rs", &["cursor"], "where a list goes on"),
     ("lictor-mcp/src/poison.rs", &[".cursor/mcp.json"], "a place of credentials that poisoned texts name"),
     ("lictor-observe/src/facts.rs", &["web_search"], "a kind of action"),
     ("lictor-observe/src/observer/fake.rs", &[], "the world that labelled commands are judged in"),
