@@ -18,8 +18,9 @@ const HINTS: &[&[u8; 3]] = &[
     // AKIA, ASIA, AIza, npm_, pypi-, hf_, eyJ.
     b"aki", b"sia", b"aiz", b"pm_", b"pi-", b"hf_", b"eyj", // The first line of a private key.
     b"---",
-    // Login calls, and `--auth`; signatures in URLs; secret URLs; `.pgpass`; short names.
-    b"uth", b"sig", b"hoo", b"ram", b"gpa", b"jwt", b"otp", b"shp",
+    // Login calls, and `--auth`; signatures in URLs; secret URLs (telegram: not `ram`, which every record with a
+    // program has); `.pgpass`; short names.
+    b"uth", b"sig", b"hoo", b"egr", b"gpa", b"jwt", b"otp", b"shp",
     // sqlplus, sqlldr, expdp, impdp, rman; xfreerdp; `unlock`, `obscure`, SecureString; what rar takes; `pw`.
     b"lpl", b"lld", b"pdp", b"rma", b"rdp", b"unl", b"bsc", b"ecu", b"-hp",
 ];

@@ -83,3 +83,21 @@ proptest! {
         }
     }
 }
+
+/// Every hook writes such a record: searching it in full would cost more than judging.
+#[test]
+fn an_ordinary_record_has_no_hint() {
+    let record = serde_json::json!({
+        "action": {"actor": {"agent": "claude-code"}, "cwd": "/home/ann/app", "kind": "bash",
+            "payload": {"command": "cargo build"}, "session": {"agent": "claude-code", "id": "s1"}, "tool": "Bash",
+            "tool_use_id": "t9"},
+        "evaluation": {"annotations": {}, "decision": "pass", "risk": 0, "trace": [{"below": "/all[0]/all", "from": 0,
+            "layer": "BOUNDARY", "passed": ["rules", "base.known_tools", "self_protection", "commit_gate"]}],
+            "verdicts": [0, 1], "violations": []},
+        "event": {"decision": "pass", "dialect": "claude-code", "risk": 0, "type": "judged"},
+        "facts": {"effects": [{"run": {"args": ["build"], "attributable": true, "certain": true, "program": "cargo",
+            "words": ["cargo", "build"]}}]},
+    });
+    let hints = Hints::of(&record.to_string());
+    assert!(!hints.words && !hints.options);
+}
