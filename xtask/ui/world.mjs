@@ -38,6 +38,8 @@ export class World {
       child.stderr.on("data", (data) => (err += data));
       child.on("error", reject);
       child.on("close", (code) => resolve({ code, out, err, at: performance.now() }));
+      // A program that ends before it has read its input is judged by how it ends.
+      child.stdin.on("error", () => {});
       child.stdin.end(input);
     });
   }
